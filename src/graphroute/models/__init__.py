@@ -1,0 +1,1 @@
+"""Ports and adapters for learned models: embedders, tokenizers, chat models."""

@@ -1,0 +1,16 @@
+"""Tokenizer port: counts tokens exactly, never raises on text, never reaches the network."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Tokenizer(Protocol):
+    """`identity` names the encoding and the library version."""
+
+    @property
+    def identity(self) -> str: ...
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`; control tokens count as plain text."""
+        ...
