@@ -60,9 +60,7 @@ class Catalog(Protocol):
         """Readable attributes, tested on the validity of their source, in (entity, key, newest first) order."""
         ...
 
-    def attribute_values(
-        self, keys: Iterable[str], *, view: View
-    ) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    def attribute_values(self, keys: Iterable[str], *, view: View) -> Mapping[str, tuple[tuple[str, str], ...]]:
         """For each folded value found: the (entity type, attribute key) pairs that have it, for enumerated attributes."""
         ...
 
