@@ -145,12 +145,29 @@ class HopReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """A meta-path from an anchor to the asked-for slot. No `anchors`: starts at all entities of `start_types`."""
+    """A meta-path from an anchor to the asked-for slot.
+
+    No `anchors`: starts at all entities of `start_types` that pass `start_filters`. `descriptive`: the anchor is described, not
+    named; the words and types are looked up among records first (mission D6).
+    """
 
     anchors: tuple[str, ...]
     start_types: tuple[str, ...]
     hops: tuple[HopReading, ...]
     mention: Cue | None = None
+    start_filters: tuple[AttributeFilter, ...] = ()
+    descriptive: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventAnchor:
+    """A clause such as "when release R17 was approved": the facts whose start sets the instant of the main clause."""
+
+    cue: Cue
+    anchors: tuple[str, ...]
+    predicates: tuple[str, ...]
+    attributes: tuple[str, ...] = ()
+    mode: DateMode = DateMode.AT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +191,7 @@ class Reading:
     cost: float = 0.0
     reasons: tuple[str, ...] = ()
     unexplained: tuple[str, ...] = ()
+    event: EventAnchor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
