@@ -1,0 +1,58 @@
+# Needs git, make and Python 3.11 or newer; everything else is installed into .venv by pip.
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
+	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+export PYTHONUTF8 := 1
+
+.PHONY: help setup demo test check eval check-ci-sample format docs clean
+
+help: ## What can be made.
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/'
+
+$(VENV)/.python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed: put it on the PATH or say make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# The demo needs the run-time set only, the tests the dev set too; each is installed once for a given pyproject and pins.
+$(VENV)/.runtime: $(VENV)/.python pyproject.toml constraints.txt
+	$(PIP_INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.python pyproject.toml constraints.txt
+	$(PIP_INSTALL) -e '.[dev]'
+	@touch $(VENV)/.runtime $@
+
+setup: $(VENV)/.dev ## Install everything into .venv.
+
+demo: $(VENV)/.runtime ## Ingest the bundled corpus, then explain and answer questions of different routes for two readers.
+	@$(BIN)/python tools/demo.py
+
+test: setup check ## Install, then run every check and test.
+	$(BIN)/python -m pytest -n $(JOBS)
+
+check: setup ## The static checks: format, lint, types, import contracts, generated docs.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/layout.py --check
+
+check-ci-sample: setup ## A fixed sample of every data set through the whole path, in a few minutes.
+	$(BIN)/python tools/evaluate.py --sample
+
+eval: setup ## The whole table: all data sets, written and inferred ontology, all systems; a second run goes on.
+	$(BIN)/python tools/evaluate.py
+
+format: setup ## Format the code and mend what the linter can.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: setup ## Write the generated documents.
+	$(BIN)/python tools/layout.py
+
+clean: ## Remove the environment, stores and caches of this checkout.
+	rm -rf $(VENV) .graphroute build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
