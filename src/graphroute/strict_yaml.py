@@ -167,14 +167,15 @@ def _clean(text: str | bytes, where: str) -> str:
             allowed=f"at most {MAX_BYTES} bytes",
         )
     if isinstance(text, bytes):
-        if text.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raw = text
+        if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise ConfigurationError("the file is UTF-16", where=f"{where}:1:1", hint="save it as UTF-8")
         try:
-            text = text.decode("utf-8")
+            text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            before = text[: error.start].decode("utf-8")
+            before = raw[: error.start].decode("utf-8")
             raise ConfigurationError(
-                f"byte 0x{text[error.start]:02x} is not UTF-8", where=_place(where, before), hint="save it as UTF-8"
+                f"byte 0x{raw[error.start]:02x} is not UTF-8", where=_place(where, before), hint="save it as UTF-8"
             ) from None
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     found = _FORBIDDEN.search(text)
@@ -190,12 +191,26 @@ def _place(where: str, before: str) -> str:
     return f"{where}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
 
+class _Loader(yaml.SafeLoader):
+    """Stops at deep brackets in the scanner, which looks far ahead and takes quadratic time in their depth."""
+
+    def fetch_flow_collection_start(self, TokenClass: Any) -> None:
+        if self.flow_level >= MAX_DEPTH:
+            problem = f"nested more than {MAX_DEPTH} levels deep"
+            raise yaml.scanner.ScannerError(None, None, problem, self.get_mark())
+        super().fetch_flow_collection_start(TokenClass)
+
+    def next_event(self) -> yaml.Event | None:
+        """The next event, or None at the end."""
+        return self.get_event() if self.check_event() else None  # type: ignore[no-untyped-call]
+
+
 class _Builder:
     """Builds values from PyYAML's events: no composer or constructor runs, so nothing is expanded or called."""
 
     def __init__(self, text: str, where: str) -> None:
         self._where = where
-        self._loader = yaml.SafeLoader(text)
+        self._loader = _Loader(text)
         self._keys: dict[KeyPath, Mark] = {}
         self._values: dict[KeyPath, Mark] = {}
         self._raws: dict[KeyPath, str] = {}
@@ -219,8 +234,13 @@ class _Builder:
         return Document(self._where, value, self._keys, self._values, self._raws)
 
     def _events(self) -> Iterator[yaml.Event]:
-        while self._loader.check_event():
-            yield self._loader.get_event()
+        while (event := self._loader.next_event()) is not None:
+            yield event
+
+    def _next(self) -> yaml.Event:
+        event = self._loader.next_event()
+        assert event is not None, "a collection is closed before the stream ends"
+        return event
 
     def _node(self, event: yaml.Event, path: KeyPath) -> Any:
         self._check(event, path)
@@ -231,18 +251,18 @@ class _Builder:
             raise self._error(event, path[:3], f"nested more than {MAX_DEPTH} levels deep")
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[Any] = []
-            while not isinstance(event := self._loader.get_event(), yaml.SequenceEndEvent):
+            while not isinstance(event := self._next(), yaml.SequenceEndEvent):
                 items.append(self._node(event, (*path, len(items))))
             return items
         mapping: dict[str, Any] = {}
-        while not isinstance(event := self._loader.get_event(), yaml.MappingEndEvent):
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._key(event, path)
             here = (*path, key)
             if key in mapping:
                 first = self._keys[here].line
                 raise self._error(event, here, f"key given twice, first in line {first}", hint="keep one of them")
             self._keys[here] = _mark(event)
-            mapping[key] = self._node(self._loader.get_event(), here)
+            mapping[key] = self._node(self._next(), here)
         return mapping
 
     def _key(self, event: yaml.Event, path: KeyPath) -> str:
@@ -308,7 +328,8 @@ class _Builder:
 
 
 def _mark(event: yaml.Event) -> Mark:
-    return Mark(event.start_mark.line + 1, event.start_mark.column + 1)
+    mark = event.start_mark
+    return Mark(mark.line + 1, mark.column + 1) if mark else Mark(1, 1)
 
 
 def validate(document: Document, model: type[_Model], *, value: Any = None, path: KeyPath = ()) -> _Model:
