@@ -148,7 +148,7 @@ class Branch:
     """A meta-path from an anchor to the asked-for slot.
 
     No `anchors`: starts at all entities of `start_types` that pass `start_filters`. `descriptive`: the anchor is described, not
-    named; the words and types are looked up among records first (mission D6).
+    named; the words and types are looked up among records first (mission D6). `ends`: the slot must be one of these (yes-no questions).
     """
 
     anchors: tuple[str, ...]
@@ -157,6 +157,7 @@ class Branch:
     mention: Cue | None = None
     start_filters: tuple[AttributeFilter, ...] = ()
     descriptive: str | None = None
+    ends: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
