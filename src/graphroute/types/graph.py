@@ -53,13 +53,18 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """A readable support of a fact: the source, where in it, and how old it is."""
+    """A readable support of a fact: the source, where in it, and how old it is.
+
+    `group`: which of the assertion's readable support sets the span belongs to, 0 for the newest; spans of one
+    group prove the assertion together.
+    """
 
     assertion_id: str
     span: SourceSpan
     source_validity: Interval = ALWAYS
     source_timestamp: Instant | None = None
     source_kind: str | None = None
+    group: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SerializedEvidence:
-    """Finished evidence text. `tokens` counts exactly `text` with `tokenizer` (name and library version)."""
+    """Finished evidence text. `tokens` counts exactly `text` with `tokenizer` (name and library version).
+
+    `grammar` tells a reader of the text how the format is read; it is no part of `text`.
+    """
 
     format: str
     format_version: str
@@ -18,3 +21,4 @@ class SerializedEvidence:
     included: tuple[str, ...]
     omitted: tuple[str, ...]
     sha256: str
+    grammar: str = ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from graphroute.types.graph import AttributeFilter, Direction
-from graphroute.types.time import ANY_TIME, Instant, Interval, TimeFilter
+from graphroute.types.time import ANY_TIME, MAX_INSTANT, MIN_INSTANT, Instant, Interval, TimeFilter, TimeMode
 
 
 class CueKind(StrEnum):
@@ -225,6 +225,17 @@ class ParsedQuery:
     readings: tuple[Reading, ...] = ()
     family: Family = Family.SINGLE_FRAGMENT
     notes: tuple[str, ...] = ()
+
+    @property
+    def source_time(self) -> TimeFilter:
+        """The test of a source's validity: in force at `instant`, or within the whole range a question asks about."""
+        ranges = [date.interval for date in self.dates if date.mode is not DateMode.AT]
+        if not ranges:
+            return TimeFilter(TimeMode.OVERLAPS, Interval(self.instant, self.instant + 1))
+        low, high = min(span.low for span in ranges), max(span.high for span in ranges)
+        return TimeFilter(
+            TimeMode.OVERLAPS, Interval(None if low == MIN_INSTANT else low, None if high == MAX_INSTANT else high)
+        )
 
     @property
     def cues(self) -> tuple[Cue, ...]:
