@@ -1,0 +1,1 @@
+"""ParsedQuery to RouteDecision: conditions, the router, and the test of whether evidence suffices."""
