@@ -1,0 +1,1 @@
+"""Question text to ParsedQuery."""

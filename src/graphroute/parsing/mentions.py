@@ -1,0 +1,237 @@
+"""Entity mentions: exact and folded alias look-up over what the reader may see, longest first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graphroute.parsing.tokens import Token, inside
+from graphroute.parsing.vocabulary import Vocabulary
+from graphroute.stores.catalog.base import Catalog
+from graphroute.stores.lexical.base import LexicalStore
+from graphroute.text import alias_key, terms
+from graphroute.types.query import Candidate, Cue, CueKind, Mention
+from graphroute.types.view import View
+
+MAX_NAME_WORDS = 16
+MAX_NAME_CHARACTERS_ZH = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the look-up found: identifiers and mentions with candidates, value words, and named slots without any."""
+
+    identifiers: tuple[Mention, ...]
+    mentions: tuple[Mention, ...]
+    values: tuple[tuple[Cue, tuple[tuple[str, str], ...]], ...]
+    unresolved: tuple[Cue, ...]
+
+
+def find_mentions(
+    text: str,
+    tokens: Sequence[Token],
+    *,
+    identifier_cues: Sequence[Cue],
+    quotes: Sequence[Cue],
+    dates: Sequence[tuple[int, int]],
+    vocabulary: Vocabulary,
+    catalog: Catalog,
+    lexical: LexicalStore,
+    view: View,
+) -> Found:
+    """Names and identifiers of the question with all their candidates, in text order.
+
+    One batch look-up of every word n-gram; the longest match wins, a quoted name first. A lower-case ordinary word that
+    happens to be a name is kept as a weak mention.
+    """
+    grams = _grams(tokens)
+    keys = {key for _, _, key in grams} | {alias_key(cue.text) for cue in identifier_cues}
+    aliases = catalog.aliases(sorted(keys), view=view)
+    identifiers, unresolved = _identifiers(identifier_cues, aliases, lexical=lexical, view=view)
+    taken = [(mention.cue.start, mention.cue.end) for mention in identifiers]
+    quoted = {(cue.start, cue.end): cue for cue in quotes}
+    found: list[Mention] = []
+
+    def quote_of(start: int, end: int) -> Cue | None:
+        for (low, high), cue in quoted.items():
+            if low <= start and end <= high:
+                return cue
+        return None
+
+    spans: list[tuple[tuple[int, ...], int, int, tuple[Candidate, ...], bool]] = []
+    for first, last, key in grams:
+        candidates = aliases.get(key, ())
+        if not candidates:
+            continue
+        start, end = tokens[first].start, tokens[last].end
+        quote = quote_of(start, end)
+        whole_quote = quote is not None and alias_key(text[quote.start : quote.end].strip("\"'«»“”‘’「」《》")) == key
+        if quote is not None and not whole_quote:
+            continue
+        strong = whole_quote or _strong(text, tokens[first : last + 1], candidates, vocabulary)
+        order = (0 if whole_quote else 1, 0 if strong else 1, first - last, first)
+        spans.append((order, start, end, candidates, strong))
+    spans.sort(key=lambda span: span[0])
+    for rank, start, end, candidates, strong in spans:
+        if inside(taken, start, end) or (inside(dates, start, end) and not strong):
+            continue
+        taken.append((start, end))
+        rule = "name:quoted" if rank[0] == 0 else "name:exact" if strong else "name:weak"
+        cue = Cue(kind=CueKind.MENTION, value=candidates[0].name, start=start, end=end, rule=rule, text=text[start:end])
+        found.append(Mention(cue=cue, candidates=candidates, strong=strong))
+    strong_spans = [(m.cue.start, m.cue.end) for m in (*identifiers, *found) if m.strong]
+    values = _values(text, tokens, grams, [*strong_spans, *dates], catalog=catalog, view=view)
+    if not quotes:
+        unresolved = (
+            *unresolved,
+            *_unknown_names(text, tokens, [*taken, *dates], vocabulary=vocabulary, lexical=lexical, view=view),
+        )
+    found.sort(key=lambda mention: mention.cue.start)
+    return Found(identifiers, tuple(found), values, unresolved)
+
+
+def _grams(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
+    grams: list[tuple[int, int, str]] = []
+    for first in range(len(tokens)):
+        limit = (
+            MAX_NAME_CHARACTERS_ZH
+            if len(tokens[first].key) == 1 and ord(tokens[first].key) > 0x2E7F
+            else MAX_NAME_WORDS
+        )
+        key = ""
+        for last in range(first, min(first + limit, len(tokens))):
+            key = f"{key} {tokens[last].key}" if key else tokens[last].key
+            grams.append((first, last, key))
+    return grams
+
+
+def _strong(text: str, run: Sequence[Token], candidates: Sequence[Candidate], vocabulary: Vocabulary) -> bool:
+    raw = text[run[0].start : run[-1].end]
+    ordinary = all(token.function or vocabulary.known(token.key) for token in run)
+    if raw.isdigit():
+        return False
+    if any("㐀" <= char <= "鿿" or "぀" <= char <= "ヿ" for char in raw):
+        return len(run) > 1
+    if any(char.isdigit() for char in raw) and any(char.isalpha() for char in raw):
+        return True
+    initial = run[0].index == 0
+    capitals = sum(token.text[:1].isupper() for token in run)
+    inner_capitals = capitals - (1 if initial and run[0].text[:1].isupper() else 0)
+    named_in_lower_case = any(candidate.name == raw for candidate in candidates)
+    if len(run) > 1:
+        if ordinary:
+            return inner_capitals > 0 and not _all_types(run, vocabulary)
+        return True
+    token = run[0]
+    if ordinary:
+        return inner_capitals > 0 and token.function
+    if inner_capitals or (initial and capitals and not token.function):
+        return True
+    return "-" in raw or "_" in raw or (named_in_lower_case and any(c.via == "id" for c in candidates))
+
+
+def _all_types(run: Sequence[Token], vocabulary: Vocabulary) -> bool:
+    return all(not token.function and vocabulary.known(token.key) and token.text.islower() for token in run)
+
+
+def _identifiers(
+    cues: Sequence[Cue], aliases: Mapping[str, tuple[Candidate, ...]], *, lexical: LexicalStore, view: View
+) -> tuple[tuple[Mention, ...], tuple[Cue, ...]]:
+    found: list[Mention] = []
+    unresolved: list[Cue] = []
+    for cue in cues:
+        candidates = aliases.get(alias_key(cue.text), ())
+        if candidates:
+            found.append(Mention(cue=cue, candidates=candidates))
+            continue
+        if cue.rule == "shape" and _occurs(cue.text, lexical=lexical, view=view):
+            continue
+        unresolved.append(
+            Cue(kind=CueKind.UNRESOLVED, value=cue.value, start=cue.start, end=cue.end, rule=cue.rule, text=cue.text)
+        )
+    return tuple(found), tuple(unresolved)
+
+
+def _occurs(name: str, *, lexical: LexicalStore, view: View) -> bool:
+    found = terms(name)
+    return bool(found) and all(lexical.document_frequencies(found, view=view))
+
+
+def _values(
+    text: str,
+    tokens: Sequence[Token],
+    grams: Sequence[tuple[int, int, str]],
+    taken: Sequence[tuple[int, int]],
+    *,
+    catalog: Catalog,
+    view: View,
+) -> tuple[tuple[Cue, tuple[tuple[str, str], ...]], ...]:
+    usable = [
+        (first, last, key)
+        for first, last, key in grams
+        if not all(token.function for token in tokens[first : last + 1])
+        and last - first < 6
+        and not inside(taken, tokens[first].start, tokens[last].end)
+    ]
+    holders = catalog.attribute_values(sorted({key for _, _, key in usable}), view=view)
+    found: list[tuple[Cue, tuple[tuple[str, str], ...]]] = []
+    used: list[tuple[int, int]] = []
+    for first, last, key in sorted(usable, key=lambda gram: (gram[0] - gram[1], gram[0])):
+        pairs = holders.get(key)
+        start, end = tokens[first].start, tokens[last].end
+        if not pairs or inside(used, start, end):
+            continue
+        used.append((start, end))
+        cue = Cue(kind=CueKind.VALUE, value=key, start=start, end=end, rule="value:exact", text=text[start:end])
+        found.append((cue, pairs))
+    return tuple(sorted(found, key=lambda item: item[0].start))
+
+
+def _unknown_names(
+    text: str,
+    tokens: Sequence[Token],
+    taken: Sequence[tuple[int, int]],
+    *,
+    vocabulary: Vocabulary,
+    lexical: LexicalStore,
+    view: View,
+) -> tuple[Cue, ...]:
+    """Capitalised noun phrases after a determiner whose head the corpus knows and whose modifier it never saw.
+
+    "the Obsidian Rewards Card" where no readable text has "obsidian": a named slot that nothing can fill. Long, chatty
+    questions are left alone: there a strange name is seldom what is asked for.
+    """
+    if len(tokens) > 30:
+        return ()
+    found: list[Cue] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        run: list[Token] = []
+        if token.key in {"the", "a", "an", "my", "our", "your", "of", "by", "for"} and index + 1 < len(tokens):
+            at = index + 1
+            while (
+                at < len(tokens)
+                and tokens[at].text[:1].isupper()
+                and not inside(taken, tokens[at].start, tokens[at].end)
+            ):
+                run.append(tokens[at])
+                at += 1
+        if len(run) >= 2:
+            counts = [lexical.document_frequencies(terms(one.text)[:1], view=view) for one in run]
+            frequencies = [sum(count) for count in counts]
+            if min(frequencies[:-1]) == 0 and frequencies[-1] > 1:
+                start, end = run[0].start, run[-1].end
+                found.append(
+                    Cue(
+                        kind=CueKind.UNRESOLVED,
+                        value=text[start:end],
+                        start=start,
+                        end=end,
+                        rule="name:unknown",
+                        text=text[start:end],
+                    )
+                )
+            index += len(run)
+        index += 1
+    return tuple(found)

@@ -1,0 +1,1000 @@
+"""Readings: ways to read a question as a query over facts, searched over the ontology and ordered by cost.
+
+A reading joins branches on the asked-for slot; a branch is a meta-path from an anchor through the relations that the question
+names to the type it asks for. The search is a bounded depth-first walk over the ontology's (domain, relation, range)
+triples. Its cost counts what the question does not explain (implied hops) and what the reading does not explain (relation
+words left over, type words without an entity, content words beside a relation), plus violations of word order and voice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from graphroute.parsing.relations import GENERIC_WORDS, WordCue, agent_before, relation_cue
+from graphroute.parsing.tokens import Token
+from graphroute.types.graph import AttributeFilter, Direction
+from graphroute.types.ontology import Ontology, RelationKind, RelationType
+from graphroute.types.query import (
+    Branch,
+    Cue,
+    DateConstraint,
+    DateMode,
+    EventAnchor,
+    HopReading,
+    Mention,
+    Operation,
+    Reading,
+    Role,
+)
+from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant, Interval, TimeFilter, TimeMode
+
+MAX_HOPS = 4
+IMPLIED_HOP = 1.0
+IMPLIED_HOP_TO_NAMED_TYPE = 0.4
+REUSED_RELATION = 0.6
+UNUSED_RELATION_WORD = 2.5
+UNUSED_OPTIONAL_WORD = 0.1
+UNUSED_TYPE_WORD = 0.8
+UNUSED_MENTION = 1.5
+UNUSED_WEAK_MENTION = 0.3
+WEAK_ANCHOR = 0.2
+WRONG_VOICE = 2.0
+WRONG_ORDER = 0.5
+WRONG_ORDER_TO_QUESTION = 0.3
+WRONG_TARGET = 3.0
+NOT_AN_AGENT = 1.5
+TARGET_WORD_ELSEWHERE = 1.2
+UNEXPLAINED_WORD = 0.35
+UNEXPLAINED_BESIDE_RELATION = 0.9
+UNUSED_VALUE = 0.5
+SHARED_WORD = 0.3
+MAX_COST = 2.6
+"""Readings that leave more unexplained than this are not readings of the question."""
+
+_BOUND = 3.4
+_KEEP = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the question asks for: the question word, the operation, and the word cue that names the slot."""
+
+    kind: str
+    operation: Operation
+    start: int
+    end: int
+    target: int | None = None
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A mention, or several coordinated ones, read as entities of certain types."""
+
+    mentions: tuple[Mention, ...]
+    types: tuple[str, ...]
+    start: int
+    end: int
+    strong: bool
+
+    def ids(self, index: int) -> tuple[str, ...]:
+        """Entity ids of one mention that have one of the types."""
+        return tuple(c.entity_id for c in self.mentions[index].candidates if set(c.types) & set(self.types))
+
+
+@dataclass(slots=True)
+class _Step:
+    predicate: str
+    direction: Direction
+    types: tuple[str, ...]
+    cue: int | None
+    reused: bool
+
+
+@dataclass(slots=True)
+class _Path:
+    steps: tuple[_Step, ...]
+    start_types: tuple[str, ...]
+    used: frozenset[int]
+    cost: float
+    reasons: tuple[str, ...]
+    types_seen: tuple[tuple[str, ...], ...]
+
+
+@dataclass(slots=True)
+class Question:
+    """Everything the search needs to know about one question."""
+
+    text: str
+    tokens: Sequence[Token]
+    mentions: Sequence[Mention]
+    words: list[WordCue]
+    values: Sequence[tuple[Cue, tuple[tuple[str, str], ...]]]
+    dates: Sequence[DateConstraint]
+    asked: Asked
+    instant: Instant
+    modifiers: frozenset[str] = frozenset()
+    event: EventAnchor | None = None
+    excluded: tuple[tuple[int, int], ...] = ()
+    limit_hops: int = MAX_HOPS
+    distances: dict[int, dict[int, int]] = field(default_factory=dict)
+
+
+class ReadingSearch:
+    """Finds readings. Built once per ontology; holds no state between questions."""
+
+    def __init__(self, ontology: Ontology) -> None:
+        self._ontology = ontology
+        edges: dict[str, list[tuple[str, Direction, tuple[str, ...]]]] = {}
+        for name in sorted(ontology.relations):
+            relation = ontology.relations[name]
+            for side in relation.domain:
+                edges.setdefault(side, []).append((name, Direction.FORWARD, relation.range))
+            for side in relation.range:
+                if not (relation.symmetric and side in relation.domain):
+                    edges.setdefault(side, []).append((name, Direction.BACKWARD, relation.domain))
+        self._edges = edges
+        self._agents = frozenset(name for name, kind in ontology.types.items() if kind.agent)
+        self._temporal = frozenset(name for name, kind in ontology.types.items() if kind.temporal)
+        self._places = frozenset(name for name, kind in ontology.types.items() if kind.place)
+
+    def search(self, question: Question) -> tuple[Reading, ...]:
+        """Readings of the question, best first, at most eight; empty if none explains enough of it."""
+        self._mark(question)
+        found: list[Reading] = []
+        for anchors in self._anchor_choices(question):
+            found.extend(self._with_anchors(question, anchors))
+        found.extend(self._attribute_readings(question))
+        best: dict[tuple[object, ...], Reading] = {}
+        for reading in found:
+            if reading.cost > MAX_COST:
+                continue
+            key = (reading.operation, reading.target_types, reading.branches, reading.filters, reading.attribute)
+            if key not in best or reading.cost < best[key].cost:
+                best[key] = reading
+        ordered = sorted(best.values(), key=lambda r: (round(r.cost, 6), _hop_count(r), _signature(r)))
+        return tuple(ordered[:8])
+
+    # Anchors
+
+    def _mark(self, question: Question) -> None:
+        """Marks words that only qualify a mention ("the film X"): they need no place of their own in a reading."""
+        for index, mention in enumerate(question.mentions):
+            before = [t for t in question.tokens if t.end <= mention.cue.start]
+            while before and before[-1].function and before[-1].key in {"the", "a", "an", "named", "called"}:
+                before.pop()
+            if not before:
+                continue
+            for word in question.words:
+                if word.last == before[-1].index and _plain_gap(question, word.end, mention.cue.start):
+                    mention_types = {t for c in mention.candidates for t in c.types}
+                    if word.is_type and set(word.entry.types) & mention_types:
+                        word.apposition_of = index
+                    elif word.is_relation and all(
+                        role in (Role.OBJECT_NOUN, Role.SUBJECT_NOUN) for _, role in word.entry.relations
+                    ):
+                        word.apposition_of = index
+                        word.optional = True
+        if question.modifiers & {"same", "share", "shared", "common", "co", "together", "each other"}:
+            self._double(question)
+
+    def _double(self, question: Question) -> None:
+        strong = [m for m in question.mentions if m.strong]
+        if len(strong) > 1:
+            return
+        relations = [w for w in question.words if w.is_relation and w.apposition_of is None]
+        markers = [
+            token
+            for token in question.tokens
+            if token.key in {"same", "share", "shares", "shared", "sharing", "common", "co", "together", "other"}
+        ]
+        counted: dict[str, int] = {}
+        for word in relations:
+            for predicate, _ in word.entry.relations:
+                counted[predicate] = counted.get(predicate, 0) + 1
+        for marker in markers[:1]:
+            near = sorted(relations, key=lambda w: (abs(w.first - marker.index), w.first))
+            for word in near:
+                if all(counted[p] == 1 for p, _ in word.entry.relations):
+                    word.double = True
+                    return
+
+    def _anchor_choices(self, question: Question) -> list[tuple[Anchor, ...]]:
+        """Sets of anchors to try: all strong mentions grouped by coordination; without strong ones each weak one; none."""
+        usable = [m for m in question.mentions if not any(low <= m.cue.start < high for low, high in question.excluded)]
+        strong = [m for m in usable if m.strong]
+        weak = [m for m in usable if not m.strong]
+        choices: list[tuple[Anchor, ...]] = []
+        if strong:
+            groups = self._group(question, strong)
+            choices.extend(self._typed(question, groups))
+            for extra in weak:
+                choices.extend(self._typed(question, [*groups, [extra]]))
+            if len(groups) > 1:
+                for group in groups:
+                    choices.extend(self._typed(question, [group]))
+        else:
+            for size in (1, 2):
+                if size == 1:
+                    for mention in weak:
+                        choices.extend(self._typed(question, [[mention]]))
+                elif 2 <= len(weak) <= 4:
+                    for i in range(len(weak)):
+                        for j in range(i + 1, len(weak)):
+                            choices.extend(self._typed(question, [[weak[i]], [weak[j]]]))
+            choices.append(())
+        return choices[:40]
+
+    def _group(self, question: Question, mentions: Sequence[Mention]) -> list[list[Mention]]:
+        groups: list[list[Mention]] = []
+        for mention in mentions:
+            if groups:
+                last = groups[-1][-1]
+                between = [t for t in question.tokens if last.cue.end <= t.start and t.end <= mention.cue.start]
+                linking = all(
+                    t.function
+                    or t.key in GENERIC_WORDS
+                    or t.owner in {"modifier", "aggregation", "negation"}
+                    or self._names_type_of(question, t, mention)
+                    for t in between
+                )
+                joined = (
+                    any(t.key in {"and", "or", "with", "both"} for t in between)
+                    or "," in question.text[last.cue.end : mention.cue.start]
+                    or "&" in question.text[last.cue.end : mention.cue.start]
+                )
+                types_last = {t for c in last.candidates for t in c.types}
+                types_this = {t for c in mention.candidates for t in c.types}
+                if linking and joined and types_last & types_this:
+                    groups[-1].append(mention)
+                    continue
+            groups.append([mention])
+        return groups
+
+    def _names_type_of(self, question: Question, token: Token, mention: Mention) -> bool:
+        types = {t for c in mention.candidates for t in c.types}
+        return any(word.first <= token.index <= word.last and set(word.entry.types) & types for word in question.words)
+
+    def _typed(self, question: Question, groups: Sequence[Sequence[Mention]]) -> list[tuple[Anchor, ...]]:
+        options: list[list[Anchor]] = []
+        for group in groups:
+            shared: set[str] | None = None
+            for mention in group:
+                types = {t for c in mention.candidates for t in c.types}
+                shared = types if shared is None else shared & types
+            qualifying: set[str] = set()
+            for word in question.words:
+                if word.apposition_of is not None and question.mentions[word.apposition_of] in group and word.is_type:
+                    qualifying |= set(word.entry.types)
+            types_now = sorted((shared or set()) & qualifying or (shared or set()))
+            options.append(
+                [
+                    Anchor(
+                        mentions=tuple(group),
+                        types=(one,),
+                        start=group[0].cue.start,
+                        end=group[-1].cue.end,
+                        strong=all(m.strong for m in group),
+                    )
+                    for one in types_now[:4]
+                ]
+            )
+        if any(not option for option in options):
+            return []
+        return list(product(*options))[:12]
+
+    # Branches
+
+    def _with_anchors(self, question: Question, anchors: tuple[Anchor, ...]) -> list[Reading]:
+        if not anchors:
+            return self._unanchored(question)
+        if len(anchors) == 1:
+            anchor = anchors[0]
+            readings = []
+            for path in self._paths(question, anchor, alone=True):
+                readings.append(self._assemble(question, (anchor,), (path,)))
+            return readings
+        if question.asked.operation is Operation.EXISTS and len(anchors) == 2:
+            return self._between(question, anchors[0], anchors[1])
+        options = [self._paths(question, anchor, alone=False) for anchor in anchors]
+        readings = []
+        if all(options):
+            combos = sorted(product(*[option[:8] for option in options]), key=lambda c: sum(p.cost for p in c))
+            for combo in combos[:40]:
+                ends = [set(path.types_seen[-1]) for path in combo]
+                if not set.intersection(*ends):
+                    continue
+                readings.append(self._assemble(question, anchors, combo))
+        return readings
+
+    def _between(self, question: Question, first: Anchor, second: Anchor) -> list[Reading]:
+        readings = []
+        goal = Asked(kind="yes_no", operation=Operation.EXISTS, start=question.asked.start, end=question.asked.end)
+        for path in self._paths(replace_asked(question, goal), first, alone=True):
+            if set(path.types_seen[-1]) & set(second.types):
+                reading = self._assemble(question, (first,), (path,))
+                ends = tuple(sorted({i for n in range(len(second.mentions)) for i in second.ids(n)}))
+                branches = tuple(replace(branch, ends=ends) for branch in reading.branches)
+                readings.append(
+                    replace(
+                        reading,
+                        branches=branches,
+                        cost=max(0.0, reading.cost - UNUSED_MENTION),
+                        operation=Operation.EXISTS,
+                    )
+                )
+        return readings
+
+    def _unanchored(self, question: Question) -> list[Reading]:
+        words = [w for w in question.words if w.is_relation]
+        readings: list[Reading] = []
+        target = question.words[question.asked.target] if question.asked.target is not None else None
+        if not words:
+            if target is not None and target.is_type and question.asked.operation in (Operation.COUNT, Operation.LIST):
+                path = _Path((), target.entry.types, frozenset(), 0.0, (), (target.entry.types,))
+                readings.append(self._assemble(question, (), (path,)))
+            return readings
+        starts: dict[str, None] = {}
+        for word in words:
+            for predicate, _ in word.entry.relations:
+                relation = self._ontology.relations[predicate]
+                for one in (*relation.domain, *relation.range):
+                    starts.setdefault(one)
+        for word in question.words:
+            for one in word.entry.types:
+                starts.setdefault(one)
+        for start in starts:
+            for path in self._walk(question, (start,), None, alone=True):
+                if path.steps:
+                    readings.append(self._assemble(question, (), (path,)))
+        return readings
+
+    def _paths(self, question: Question, anchor: Anchor, *, alone: bool) -> list[_Path]:
+        return self._walk(question, anchor.types, anchor, alone=alone)
+
+    def _walk(
+        self, question: Question, start_types: tuple[str, ...], anchor: Anchor | None, *, alone: bool
+    ) -> list[_Path]:
+        """Depth-first over the ontology from `start_types`; complete paths with their cost, best first."""
+        slots: list[int] = []
+        by_predicate: dict[str, list[tuple[int, Role]]] = {}
+        for index, word in enumerate(question.words):
+            if not word.is_relation or any(low <= word.start < high for low, high in question.excluded):
+                continue
+            slots.append(index)
+            for predicate, role in word.entry.relations:
+                by_predicate.setdefault(predicate, []).append((index, role))
+        distance = self._distances(question, anchor)
+        for options in by_predicate.values():
+            options.sort(key=lambda item: (distance[item[0]], item[0]))
+        type_words = [
+            index
+            for index, word in enumerate(question.words)
+            if word.is_type
+            and word.apposition_of is None
+            and not any(low <= word.start < high for low, high in question.excluded)
+        ]
+        any_cued = bool(by_predicate)
+        results: list[_Path] = []
+
+        def finish(
+            steps: tuple[_Step, ...],
+            used: tuple[int, ...],
+            types: tuple[tuple[str, ...], ...],
+            cost: float,
+            reasons: tuple[str, ...],
+        ) -> None:
+            total, why = self._finish(question, anchor, steps, used, types, type_words, slots, distance, alone=alone)
+            if cost + total <= _BOUND + (0 if alone else 3.0):
+                results.append(_Path(steps, start_types, frozenset(used), cost + total, (*reasons, *why), types))
+
+        def extend(
+            types: tuple[str, ...],
+            steps: tuple[_Step, ...],
+            used: tuple[int, ...],
+            implied: int,
+            cost: float,
+            seen: tuple[tuple[str, ...], ...],
+            reasons: tuple[str, ...],
+        ) -> None:
+            if steps:
+                finish(steps, used, seen, cost, reasons)
+            if len(steps) >= question.limit_hops:
+                return
+            tried: set[tuple[str, Direction]] = set()
+            for side in types:
+                for predicate, direction, reached in self._edges.get(side, ()):
+                    if (predicate, direction) in tried:
+                        continue
+                    tried.add((predicate, direction))
+                    options = by_predicate.get(predicate, [])
+                    free = [
+                        (index, role)
+                        for index, role in options
+                        if used.count(index) < (2 if question.words[index].double else 1)
+                    ]
+                    extra = 0.0
+                    why: tuple[str, ...] = ()
+                    cue: int | None = None
+                    reused = False
+                    if free:
+                        cue, role = free[0]
+                        penalty = self._voice(question, anchor, cue, role, predicate, direction, steps)
+                        for other, other_role in free[1:]:
+                            if penalty == 0:
+                                break
+                            other_penalty = self._voice(
+                                question, anchor, other, other_role, predicate, direction, steps
+                            )
+                            if other_penalty < penalty:
+                                cue, role, penalty = other, other_role, other_penalty
+                        extra += penalty
+                        if penalty:
+                            why = (f"voice of {question.words[cue].text!r}",)
+                    elif options or any(step.predicate == predicate for step in steps):
+                        reused = True
+                        extra += REUSED_RELATION
+                        why = (f"{predicate} used again",)
+                    else:
+                        if implied >= (1 if any_cued else 2) + (1 if any_cued and len(slots) == 1 else 0):
+                            continue
+                        named = any(set(question.words[i].entry.types) & set(reached) for i in type_words)
+                        extra += IMPLIED_HOP_TO_NAMED_TYPE if named else IMPLIED_HOP
+                        why = (f"{predicate} implied",)
+                    if cost + extra > _BOUND:
+                        continue
+                    extend(
+                        reached,
+                        (*steps, _Step(predicate, direction, reached, cue, reused)),
+                        (*used, cue) if cue is not None else used,
+                        implied + (1 if cue is None and not reused else 0),
+                        cost + extra,
+                        (*seen, reached),
+                        (*reasons, *why),
+                    )
+
+        extend(start_types, (), (), 0, 0.0, (start_types,), ())
+        results.sort(key=lambda p: (round(p.cost, 6), len(p.steps), tuple((s.predicate, s.direction) for s in p.steps)))
+        return results[: _KEEP if alone else _KEEP * 2]
+
+    def _finish(
+        self,
+        question: Question,
+        anchor: Anchor | None,
+        steps: tuple[_Step, ...],
+        used: tuple[int, ...],
+        types: tuple[tuple[str, ...], ...],
+        type_words: Sequence[int],
+        slots: Sequence[int],
+        distance: Mapping[int, int],
+        *,
+        alone: bool,
+    ) -> tuple[float, tuple[str, ...]]:
+        cost = 0.0
+        why: list[str] = []
+        # Order: words nearer to the anchor name hops nearer to it.
+        cued = [step.cue for step in steps if step.cue is not None]
+        if anchor is not None:
+            for near, far in zip(cued, cued[1:], strict=False):
+                if distance[near] > distance[far]:
+                    cost += WRONG_ORDER
+                    why.append(f"order of {question.words[near].text!r} and {question.words[far].text!r}")
+                elif distance[near] == distance[far] and near != far:
+                    if _to_question(question, near) < _to_question(question, far):
+                        cost += WRONG_ORDER_TO_QUESTION
+                        why.append("order against the question word")
+        # Target.
+        asked = question.asked
+        end = set(types[-1])
+        target = question.words[asked.target] if asked.target is not None else None
+        if target is not None and asked.target is not None:
+            as_relation = steps and steps[-1].cue == asked.target
+            reused_as_relation = steps and any(
+                steps[-1].predicate == p and _noun_side(r) is steps[-1].direction for p, r in target.entry.relations
+            )
+            as_type = target.is_type and bool(end & set(target.entry.types))
+            if target.is_relation and (as_relation or reused_as_relation):
+                roles = [role for predicate, role in target.entry.relations if predicate == steps[-1].predicate]
+                sides = {_noun_side(role) for role in roles}
+                if None not in sides and steps[-1].direction not in sides and not self._symmetric(steps[-1].predicate):
+                    cost += WRONG_TARGET
+                    why.append(f"{target.text!r} names the other end")
+            elif as_type:
+                pass
+            elif target.is_relation and not target.is_type:
+                cost += TARGET_WORD_ELSEWHERE if asked.target in used else WRONG_TARGET
+                why.append(f"{target.text!r} is not what is reached")
+            else:
+                cost += WRONG_TARGET
+                why.append(f"{target.text!r} is not what is reached")
+        elif asked.kind == "who":
+            if self._agents and not end & self._agents:
+                cost += NOT_AN_AGENT
+                why.append("who asks for an agent")
+        elif asked.kind == "when":
+            if not end & self._temporal and asked.operation is not Operation.DATE:
+                cost += NOT_AN_AGENT
+                why.append("when asks for a time")
+        elif asked.kind == "where" and self._places and not end & self._places:
+            cost += NOT_AN_AGENT
+            why.append("where asks for a place")
+        # Type words need an entity of their own on the path.
+        unmatched_nodes = [set(one) for one in types[1:]] if anchor is not None else [set(one) for one in types]
+        missing = []
+        for index in type_words:
+            word = question.words[index]
+            if index in used:
+                continue
+            place = next((n for n, node in enumerate(unmatched_nodes) if node & set(word.entry.types)), None)
+            if place is None:
+                missing.append(index)
+            else:
+                unmatched_nodes.pop(place)
+        if alone:
+            for index in missing:
+                word = question.words[index]
+                if index == asked.target or (word.is_relation and index in used):
+                    continue
+                cost += UNUSED_TYPE_WORD
+                why.append(f"no entity for {word.text!r}")
+            for index in slots:
+                word = question.words[index]
+                if index in used:
+                    continue
+                if word.is_type and index not in missing:
+                    continue
+                if any(step.predicate == p for step in steps for p, _ in word.entry.relations):
+                    cost += UNUSED_OPTIONAL_WORD if index == asked.target or word.optional else SHARED_WORD
+                    continue
+                cost += UNUSED_OPTIONAL_WORD if word.optional else UNUSED_RELATION_WORD
+                why.append(f"{word.text!r} not used")
+        return cost, tuple(why)
+
+    def _symmetric(self, predicate: str) -> bool:
+        return self._ontology.relations[predicate].symmetric
+
+    def _distances(self, question: Question, anchor: Anchor | None) -> dict[int, int]:
+        if anchor is None:
+            return dict.fromkeys(range(len(question.words)), 0)
+        distances: dict[int, int] = {}
+        for index, word in enumerate(question.words):
+            best = 10_000
+            for mention in anchor.mentions:
+                low, high = sorted(((word.start, word.end), (mention.cue.start, mention.cue.end)))
+                between = [
+                    t
+                    for t in question.tokens
+                    if low[1] <= t.start
+                    and t.end <= high[0]
+                    and t.content
+                    and t.owner != "qualifier"
+                    and not self._is_apposition(question, t)
+                ]
+                best = min(best, len(between))
+            distances[index] = best
+        return distances
+
+    def _is_apposition(self, question: Question, token: Token) -> bool:
+        return any(
+            word.apposition_of is not None and word.is_type and word.first <= token.index <= word.last
+            for word in question.words
+        )
+
+    def _voice(
+        self,
+        question: Question,
+        anchor: Anchor | None,
+        cue: int,
+        role: Role,
+        predicate: str,
+        direction: Direction,
+        steps: tuple[_Step, ...],
+    ) -> float:
+        """Cost of walking a same-typed relation against the voice of the verb that names it."""
+        relation = self._ontology.relations[predicate]
+        if relation.symmetric or not set(relation.domain) & set(relation.range):
+            return 0.0
+        word = question.words[cue]
+        if anchor is None:
+            return 0.0
+        near_start = anchor.start
+        for step in reversed(steps):
+            if step.cue is not None:
+                near_start = question.words[step.cue].start
+                break
+        before = near_start < word.start
+        side = _noun_side(role)
+        if side is not None:
+            # "the parent of X": the noun is the far end. "X is the parent of": X fills the noun.
+            fills = before and _copula_between(question, near_start, word) and not word.text.endswith("'s")
+            expected = side if not fills else _reverse(side)
+        else:
+            acting = agent_before(word, role)
+            if acting is None:
+                return 0.0
+            near_is_subject = acting if before else not acting
+            expected = Direction.FORWARD if near_is_subject else Direction.BACKWARD
+        return 0.0 if direction is expected else WRONG_VOICE
+
+    # Assembly
+
+    def _assemble(self, question: Question, anchors: tuple[Anchor, ...], paths: tuple[_Path, ...]) -> Reading:
+        asked = question.asked
+        cost = sum(path.cost for path in paths)
+        reasons = [reason for path in paths for reason in path.reasons]
+        target_types = set(paths[0].types_seen[-1])
+        for path in paths[1:]:
+            target_types &= set(path.types_seen[-1])
+        if len(paths) > 1:
+            extra, why = self._joint_cost(question, paths)
+            cost += extra
+            reasons.extend(why)
+        used_mentions = {id(m) for anchor in anchors for m in anchor.mentions}
+        for mention in question.mentions:
+            if id(mention) in used_mentions or any(low <= mention.cue.start < high for low, high in question.excluded):
+                continue
+            cost += UNUSED_MENTION if mention.strong else UNUSED_WEAK_MENTION
+            reasons.append(f"{mention.cue.text!r} not used")
+        for anchor in anchors:
+            if not anchor.strong:
+                cost += WEAK_ANCHOR
+        explained = {index for path in paths for index in path.used}
+        unexplained = self._unexplained(question, anchors, explained)
+        for token, beside in unexplained:
+            cost += UNEXPLAINED_BESIDE_RELATION if beside else UNEXPLAINED_WORD
+            reasons.append(f"{token.text!r} unexplained" + (" beside a relation" if beside else ""))
+        target_word = question.words[asked.target] if asked.target is not None else None
+        narrowed = target_types
+        if target_word is not None and target_word.is_type and narrowed & set(target_word.entry.types):
+            narrowed = narrowed & set(target_word.entry.types)
+        elif asked.kind == "who" and narrowed & self._agents:
+            narrowed = narrowed & self._agents
+        filters, hop_filters, start_filters, value_cost, value_reasons = self._place_values(question, paths, narrowed)
+        cost += value_cost
+        reasons.extend(value_reasons)
+        branches: list[Branch] = []
+        combine = "any" if self._union(question, anchors) else "all"
+        for number, path in enumerate(paths):
+            anchor: Anchor | None = anchors[number] if anchors else None
+            hops = []
+            for place, step in enumerate(path.steps):
+                last = place == len(path.steps) - 1
+                hop_types = tuple(sorted(narrowed)) if last else step.types
+                hops.append(
+                    HopReading(
+                        predicate=step.predicate,
+                        direction=step.direction,
+                        types=hop_types,
+                        cue=_public(question.words[step.cue]) if step.cue is not None else None,
+                        filters=tuple(hop_filters.get((number, place), ())),
+                        time=self._time(question, step),
+                    )
+                )
+            if anchor is None:
+                branches.append(
+                    Branch(
+                        anchors=(),
+                        start_types=path.start_types,
+                        hops=tuple(hops),
+                        start_filters=tuple(start_filters),
+                    )
+                )
+                continue
+            if combine == "any" or len(anchor.mentions) == 1:
+                ids = tuple(sorted({i for n in range(len(anchor.mentions)) for i in anchor.ids(n)}))
+                branches.append(
+                    Branch(anchors=ids, start_types=anchor.types, hops=tuple(hops), mention=anchor.mentions[0].cue)
+                )
+            else:
+                for n, mention in enumerate(anchor.mentions):
+                    branches.append(
+                        Branch(anchors=anchor.ids(n), start_types=anchor.types, hops=tuple(hops), mention=mention.cue)
+                    )
+        operation = asked.operation
+        counted = None
+        if operation in (Operation.MOST, Operation.LEAST):
+            counted = max(0, len(paths[0].steps) - 1)
+        return Reading(
+            operation=operation,
+            target_types=tuple(sorted(narrowed)),
+            branches=tuple(branches),
+            combine=combine,
+            filters=tuple(filters),
+            counted_hop=counted,
+            time=self._overall_time(question),
+            cost=cost,
+            reasons=tuple(reasons),
+            unexplained=tuple(token.text for token, _ in unexplained),
+            event=question.event,
+        )
+
+    def _joint_cost(self, question: Question, paths: tuple[_Path, ...]) -> tuple[float, list[str]]:
+        """What several branches together leave unused, and relation words they share."""
+        cost = 0.0
+        why: list[str] = []
+        used: dict[int, int] = {}
+        for path in paths:
+            for index in path.used:
+                used[index] = used.get(index, 0) + 1
+        nodes = [set(one) for path in paths for one in path.types_seen[1:-1]]
+        nodes.append(set(paths[0].types_seen[-1]))
+        predicates = {step.predicate for path in paths for step in path.steps}
+        for index, word in enumerate(question.words):
+            if any(low <= word.start < high for low, high in question.excluded):
+                continue
+            if word.apposition_of is not None and (word.is_type or word.optional):
+                continue
+            matched = False
+            if index in used:
+                matched = True
+                cost += SHARED_WORD * (used[index] - 1)
+            elif word.is_relation and any(p in predicates for p, _ in word.entry.relations):
+                matched = True
+                cost += UNUSED_OPTIONAL_WORD
+            elif word.is_type:
+                place = next((n for n, node in enumerate(nodes) if node & set(word.entry.types)), None)
+                if place is not None:
+                    nodes.pop(place)
+                    matched = True
+            if not matched:
+                cost += UNUSED_RELATION_WORD if word.is_relation and not word.is_type else UNUSED_TYPE_WORD
+                why.append(f"{word.text!r} not used")
+        return cost, why
+
+    def _union(self, question: Question, anchors: tuple[Anchor, ...]) -> bool:
+        if len(anchors) != 1 or len(anchors[0].mentions) == 1:
+            return len(anchors) <= 1
+        if question.modifiers & {"both", "common", "same", "share", "shared"}:
+            return False
+        between = question.text[anchors[0].start : anchors[0].end].casefold()
+        if "together with" in between or "as well as" in between or " or " in between:
+            return True
+        asked = question.asked
+        return asked.operation not in (Operation.FIRST, Operation.LAST, Operation.COMPARE) and asked.kind != "who"
+
+    def _unexplained(
+        self, question: Question, anchors: tuple[Anchor, ...], explained: set[int]
+    ) -> list[tuple[Token, bool]]:
+        relation_tokens: set[int] = set()
+        for index, word in enumerate(question.words):
+            if word.is_relation and index in explained:
+                relation_tokens |= set(range(word.first, word.last + 1))
+        qualifiers: set[str] = set()
+        for index in explained:
+            for predicate, _ in question.words[index].entry.relations:
+                for phrase in self._ontology.relations[predicate].qualifiers:
+                    qualifiers |= set(phrase.casefold().split())
+        found: list[tuple[Token, bool]] = []
+        for token in question.tokens:
+            if token.owner or token.function or token.key in GENERIC_WORDS or token.key in qualifiers:
+                continue
+            if any(low <= token.start < high for low, high in question.excluded):
+                continue
+            beside = token.index - 1 in relation_tokens or token.index + 1 in relation_tokens
+            found.append((token, beside))
+        return found
+
+    def _place_values(
+        self, question: Question, paths: tuple[_Path, ...], target: set[str]
+    ) -> tuple[
+        list[AttributeFilter],
+        dict[tuple[int, int], list[AttributeFilter]],
+        list[AttributeFilter],
+        float,
+        list[str],
+    ]:
+        """Values ("active", "critical") become filters on the entity of the type word they stand before, else on the slot."""
+        filters: list[AttributeFilter] = []
+        hops: dict[tuple[int, int], list[AttributeFilter]] = {}
+        start: list[AttributeFilter] = []
+        cost = 0.0
+        reasons: list[str] = []
+        for cue, pairs in question.values:
+            if any(low <= cue.start < high for low, high in question.excluded):
+                continue
+            if any(t.owner in {"word", "mention"} and cue.start <= t.start < cue.end for t in question.tokens) and any(
+                w.is_relation and w.start <= cue.start < w.end for w in question.words
+            ):
+                continue
+            owners: dict[str, list[str]] = {}
+            for type_name, key in pairs:
+                owners.setdefault(type_name, []).append(key)
+            places: list[tuple[int, str, int | None, str, str]] = []
+            noun = next(
+                (
+                    w
+                    for w in sorted(question.words, key=lambda w: w.start)
+                    if w.start >= cue.end and w.is_type and w.start - cue.end < 40
+                ),
+                None,
+            )
+            preferred = set(noun.entry.types) if noun else set()
+            for type_name, keys in owners.items():
+                key = sorted(keys)[0]
+                near = 0 if type_name in preferred else 1
+                if type_name in target:
+                    places.append((near, "target", None, key, type_name))
+                for number, path in enumerate(paths):
+                    for place, step in enumerate(path.steps[:-1]):
+                        if type_name in step.types:
+                            places.append((near, f"hop{number}", place, key, type_name))
+                    if number == 0 and type_name in path.start_types and path.steps:
+                        places.append((near, "start", None, key, type_name))
+            if not places:
+                cost += UNUSED_VALUE
+                reasons.append(f"{cue.text!r} restricts nothing here")
+                continue
+            places.sort(key=lambda p: (p[0], {"target": 0, "start": 2}.get(p[1], 1), p[2] or 0, p[3]))
+            near, where, hop_place, key, _ = places[0]
+            test = AttributeFilter(key, "eq", cue.value)
+            if where == "target":
+                filters.append(test)
+            elif where == "start":
+                start.append(test)
+            elif hop_place is not None:
+                hops.setdefault((int(where[3:]), hop_place), []).append(test)
+        return filters, hops, start, cost, reasons
+
+    # Attributes
+
+    def _attribute_readings(self, question: Question) -> list[Reading]:
+        """ "What is the amount of X", "which was created first, X or Y": an attribute of named entities."""
+        readings: list[Reading] = []
+        asked = question.asked
+        strong = [
+            m
+            for m in question.mentions
+            if m.strong and not any(low <= m.cue.start < high for low, high in question.excluded)
+        ]
+        if not strong:
+            return readings
+        for index, word in enumerate(question.words):
+            if not word.entry.attributes:
+                continue
+            for type_name in sorted({t for t, _ in word.entry.attributes}):
+                keys = sorted(k for t, k in word.entry.attributes if t == type_name)
+                holders = [m for m in strong if any(type_name in c.types for c in m.candidates)]
+                if not holders:
+                    continue
+                comparing = asked.operation in (Operation.FIRST, Operation.LAST, Operation.COMPARE) and len(holders) > 1
+                cost = 0.0
+                reasons: list[str] = []
+                for other, other_word in enumerate(question.words):
+                    if other != index and other_word.is_relation and not other_word.entry.attributes:
+                        cost += UNUSED_RELATION_WORD
+                        reasons.append(f"{other_word.text!r} not used")
+                    elif (
+                        other != index
+                        and other_word.is_type
+                        and other_word.apposition_of is None
+                        and type_name not in other_word.entry.types
+                    ):
+                        cost += UNUSED_TYPE_WORD
+                if word.is_relation:
+                    cost += 0.3
+                for mention in question.mentions:
+                    if mention.strong and mention not in holders:
+                        cost += UNUSED_MENTION
+                for token, beside in self._unexplained(question, (), {index}):
+                    cost += UNEXPLAINED_BESIDE_RELATION if beside else UNEXPLAINED_WORD
+                    reasons.append(f"{token.text!r} unexplained")
+                branches = tuple(
+                    Branch(
+                        anchors=tuple(c.entity_id for c in m.candidates if type_name in c.types),
+                        start_types=(type_name,),
+                        hops=(),
+                        mention=m.cue,
+                    )
+                    for m in (holders if comparing else holders[:1])
+                )
+                operation = asked.operation if comparing else Operation.VALUE
+                readings.append(
+                    Reading(
+                        operation=operation,
+                        target_types=(type_name,),
+                        branches=branches,
+                        combine="any",
+                        attribute=keys[0],
+                        time=self._overall_time(question),
+                        cost=cost,
+                        reasons=tuple(reasons),
+                        event=question.event,
+                    )
+                )
+        return readings
+
+    # Time
+
+    def _overall_time(self, question: Question) -> TimeFilter:
+        if not question.dates:
+            return TimeFilter(TimeMode.OVERLAPS, Interval(question.instant, question.instant + 1))
+        return TimeFilter(TimeMode.OVERLAPS, _asked_interval(question.dates))
+
+    def _time(self, question: Question, step: _Step) -> TimeFilter:
+        relation = self._ontology.relations[step.predicate]
+        return time_filter(
+            relation, question.dates, question.instant, question.words[step.cue] if step.cue is not None else None
+        )
+
+
+def time_filter(
+    relation: RelationType, dates: Sequence[DateConstraint], instant: Instant, word: WordCue | None = None
+) -> TimeFilter:
+    """How facts of a relation are tested for a question's dates (semantics: Time).
+
+    No date: a state must hold at the instant, an event must have begun by then. A date or range: an event starts inside, a
+    state overlaps, unless the cue is inchoative.
+    """
+    if not dates:
+        if relation.kind is RelationKind.EVENT:
+            return TimeFilter(TimeMode.OVERLAPS, Interval(None, instant + 1))
+        return TimeFilter(TimeMode.OVERLAPS, Interval(instant, instant + 1))
+    interval = _asked_interval(dates)
+    inchoative = next((date for date in dates if date.mode in (DateMode.STARTED, DateMode.ENDED)), None)
+    if inchoative is not None and (word is not None or relation.kind is RelationKind.EVENT):
+        mode = TimeMode.STARTS_IN if inchoative.mode is DateMode.STARTED else TimeMode.ENDS_IN
+        return TimeFilter(mode, interval)
+    if relation.kind is RelationKind.EVENT:
+        return TimeFilter(TimeMode.STARTS_IN, interval)
+    return TimeFilter(TimeMode.OVERLAPS, interval)
+
+
+def _asked_interval(dates: Sequence[DateConstraint]) -> Interval:
+    low, high = MIN_INSTANT, MAX_INSTANT
+    for date in dates:
+        low, high = max(low, date.interval.low), min(high, date.interval.high)
+    if low >= high:
+        return dates[0].interval
+    return Interval(None if low == MIN_INSTANT else low, None if high == MAX_INSTANT else high)
+
+
+def replace_asked(question: Question, asked: Asked) -> Question:
+    """The same question with another asked-for slot."""
+    return replace(question, asked=asked)
+
+
+def _noun_side(role: Role) -> Direction | None:
+    if role is Role.OBJECT_NOUN:
+        return Direction.FORWARD
+    if role is Role.SUBJECT_NOUN:
+        return Direction.BACKWARD
+    return None
+
+
+def _reverse(direction: Direction) -> Direction:
+    return Direction.BACKWARD if direction is Direction.FORWARD else Direction.FORWARD
+
+
+def _plain_gap(question: Question, start: int, end: int) -> bool:
+    gap = question.text[start:end]
+    return not any(char in gap for char in ",;:?") and all(
+        t.key in {"the", "a", "an", "named", "called", "of"} and t.key != "of"
+        for t in question.tokens
+        if start <= t.start and t.end <= end
+    )
+
+
+def _copula_between(question: Question, near_start: int, word: WordCue) -> bool:
+    return any(t.key in {"is", "was", "are", "were"} and near_start < t.start < word.start for t in question.tokens)
+
+
+def _to_question(question: Question, index: int) -> int:
+    word = question.words[index]
+    return min(abs(word.start - question.asked.end), abs(question.asked.start - word.end))
+
+
+def _public(word: WordCue) -> Cue:
+    return relation_cue(word).cue
+
+
+def _hop_count(reading: Reading) -> int:
+    return sum(len(branch.hops) for branch in reading.branches)
+
+
+def _signature(reading: Reading) -> str:
+    return "|".join(
+        ",".join((*branch.anchors, *(f"{h.predicate}{h.direction}" for h in branch.hops)))
+        for branch in reading.branches
+    )

@@ -1,0 +1,539 @@
+"""Local graph: bounded paths from the question's anchors, and exact counts, lists and comparisons over facts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from graphroute.retrieval.base import Backends
+from graphroute.retrieval.plan import cypher_of, describe, pattern_of, without_time
+from graphroute.stores.graph.base import HARD_MAX_PATHS
+from graphroute.types.graph import Attribute, Direction, Fact, Hop, Path, PathPattern
+from graphroute.types.ontology import RelationKind
+from graphroute.types.query import Branch, DateMode, Operation, ParsedQuery, Reading
+from graphroute.types.retrieval import Binding, Hit, RetrievalResult, ScoreKind, Verdict
+from graphroute.types.route import Limits
+from graphroute.types.source import Passage
+from graphroute.types.time import Instant, Interval, TimeFilter, TimeMode, format_instant
+from graphroute.types.view import View
+
+_DAY = 86_400_000_000
+
+
+class Params(BaseModel):
+    """`next_reading_within`: a reading that finds nothing is followed by the next one within this cost of the best."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    next_reading_within: float = Field(default=0.55, ge=0, le=5)
+    confident_cost: float = Field(default=1.6, ge=0, le=5)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    bindings: tuple[Binding, ...]
+    hits: tuple[Hit, ...]
+    anchors: tuple[str, ...]
+    truncated_by: str | None = None
+    evidence_truncated: bool = False
+    stale: int = 0
+    instant: Instant | None = None
+    reason: str = ""
+    expired: bool = False
+
+
+class LocalGraph:
+    """Runs the readings of a question over the graph store, best first, until one finds something."""
+
+    name = "local_graph"
+
+    def __init__(self, backends: Backends, params: Params | None = None) -> None:
+        self._backends = backends
+        self._params = params or Params()
+
+    def retrieve(
+        self,
+        query: ParsedQuery,
+        *,
+        view: View,
+        limits: Limits,
+        prior: Sequence[RetrievalResult] = (),
+        deadline: float | None = None,
+    ) -> RetrievalResult:
+        """Paths and bindings. ABSENT only if everything resolved and the relations are closed-world or their facts expired."""
+        began = time.perf_counter()
+        fitting = [
+            reading
+            for reading in query.readings
+            if all(len(branch.hops) <= limits.max_hops for branch in reading.branches)
+        ]
+        if not fitting:
+            verdict = Verdict.UNRESOLVED if query.unresolved else Verdict.NOT_APPLICABLE
+            reason = (
+                f"nothing readable is named {query.unresolved[0].text!r}"
+                if query.unresolved
+                else "the question names no path within max_hops"
+                if query.readings
+                else "no relation of the ontology restricts the result"
+            )
+            return RetrievalResult(
+                retriever=self.name, verdict=verdict, reason=reason, seconds=time.perf_counter() - began
+            )
+        best = fitting[0]
+        first: tuple[Reading, _Outcome] | None = None
+        for reading in fitting:
+            if reading.cost > best.cost + self._params.next_reading_within:
+                break
+            outcome = self._run(reading, query, view=view, limits=limits, deadline=deadline)
+            if outcome.bindings:
+                return self._result(reading, outcome, Verdict.ANSWERED, limits, began)
+            if first is None:
+                first = (reading, outcome)
+        assert first is not None
+        reading, outcome = first
+        verdict = self._empty_verdict(reading, outcome)
+        return self._result(reading, outcome, verdict, limits, began)
+
+    def _result(
+        self, reading: Reading, outcome: _Outcome, verdict: Verdict, limits: Limits, began: float
+    ) -> RetrievalResult:
+        return RetrievalResult(
+            retriever=self.name,
+            verdict=verdict,
+            hits=outcome.hits,
+            bindings=outcome.bindings,
+            reading=reading,
+            anchors=outcome.anchors,
+            plan=describe(reading),
+            cypher=cypher_of(reading, limit=limits.max_paths),
+            truncated_by=outcome.truncated_by,
+            evidence_truncated=outcome.evidence_truncated,
+            instant=outcome.instant,
+            stale_paths=outcome.stale,
+            stale_reason="supporting source older than its maximum age" if outcome.stale else None,
+            reason=outcome.reason,
+            seconds=time.perf_counter() - began,
+        )
+
+    def _empty_verdict(self, reading: Reading, outcome: _Outcome) -> Verdict:
+        if reading.cost > self._params.confident_cost:
+            return Verdict.EMPTY
+        if outcome.expired or outcome.stale:
+            return Verdict.ABSENT
+        if reading.attribute is not None and not any(branch.hops for branch in reading.branches):
+            return Verdict.ABSENT
+        relations = [
+            self._backends.ontology.relations.get(hop.predicate) for branch in reading.branches for hop in branch.hops
+        ]
+        if relations and all(relation is not None and relation.complete for relation in relations):
+            return Verdict.ABSENT
+        return Verdict.EMPTY
+
+    # One reading
+
+    def _run(
+        self, reading: Reading, query: ParsedQuery, *, view: View, limits: Limits, deadline: float | None
+    ) -> _Outcome:
+        moved: TimeFilter | None = None
+        event_hits: tuple[Hit, ...] = ()
+        instant: Instant | None = None
+        if reading.event is not None:
+            resolved = self._event_instant(reading, view=view, deadline=deadline)
+            if resolved is None:
+                return _Outcome((), (), reading.event.anchors, reason=f"no date for {reading.event.cue.text!r}")
+            instant, event_hits = resolved
+            moved = _event_filter(reading, instant)
+        if reading.attribute is not None:
+            outcome = self._attributes(reading, query, view=view, deadline=deadline)
+        elif reading.operation in (Operation.MOST, Operation.LEAST):
+            outcome = self._extreme(reading, view=view, limits=limits, moved=moved, deadline=deadline)
+        else:
+            outcome = self._join(reading, query, view=view, limits=limits, moved=moved, deadline=deadline)
+        outcome.instant = instant
+        outcome.hits = (*event_hits, *outcome.hits) if outcome.bindings else outcome.hits
+        return outcome
+
+    def _starts(self, branch: Branch, *, view: View) -> tuple[str, ...]:
+        if branch.anchors:
+            return branch.anchors
+        if branch.start_filters:
+            return self._backends.catalog.entities_where(branch.start_types, branch.start_filters, view=view)
+        return self._backends.graph.entities_of_type(branch.start_types, view=view)
+
+    def _patterns(self, reading: Reading, *, view: View, moved: TimeFilter | None) -> list[tuple[Branch, PathPattern]]:
+        found = []
+        for branch in reading.branches:
+            if not branch.hops:
+                continue
+            pattern = pattern_of(
+                branch,
+                self._starts(branch, view=view),
+                ontology=self._backends.ontology,
+                final_filters=reading.filters,
+                time=moved,
+                limit=HARD_MAX_PATHS,
+            )
+            found.append((branch, pattern))
+        return found
+
+    def _join(
+        self,
+        reading: Reading,
+        query: ParsedQuery,
+        *,
+        view: View,
+        limits: Limits,
+        moved: TimeFilter | None,
+        deadline: float | None,
+    ) -> _Outcome:
+        graph = self._backends.graph
+        anchors = tuple(dict.fromkeys(a for branch in reading.branches for a in branch.anchors))
+        patterns = self._patterns(reading, view=view, moved=moved)
+        if not patterns:
+            branch = reading.branches[0]
+            ids = self._backends.catalog.entities_where(branch.start_types, reading.filters, view=view)
+            return self._answer(reading, ids, (), anchors, view=view)
+        exact = self._needs_paths(reading, patterns)
+        paths_by_branch: list[tuple[Path, ...]] = []
+        sets: list[set[str]] = []
+        stale = 0
+        truncated = None
+        for _, pattern in patterns:
+            if exact:
+                found = graph.paths(pattern, view=view, deadline=deadline)
+                kept, old = self._fresh(found.paths, query, view=view)
+                kept = tuple(path for path in kept if _share_instant(path, self._kinds()))
+                stale += old
+                if found.truncated:
+                    truncated = "hard path limit"
+                paths_by_branch.append(kept)
+                sets.append({path.end for path in kept})
+            else:
+                sets.append(set(graph.reach(pattern, view=view, deadline=deadline)))
+        ends = set.intersection(*sets) if reading.combine == "all" else set.union(*sets)
+        bindings = tuple(sorted(ends))
+        if not bindings:
+            expired = not stale and self._expired(patterns, reading, view=view, deadline=deadline)
+            reason = "every path rests on a source past its maximum age" if stale else "no valid readable fact"
+            if expired:
+                reason = "no fact in force at the instant asked about"
+            return _Outcome((), (), anchors, stale=stale, reason=reason, expired=expired)
+        if not exact:
+            for _, pattern in patterns:
+                last = replace(pattern.hops[-1], ends=bindings)
+                narrowed = replace(pattern, hops=(*pattern.hops[:-1], last))
+                found = graph.paths(narrowed, view=view, deadline=deadline)
+                paths_by_branch.append(tuple(p for p in found.paths if _share_instant(p, self._kinds())))
+        chosen_ends = bindings
+        if reading.operation in (Operation.FIRST, Operation.LAST) and reading.attribute is None:
+            chosen_ends, paths_by_branch = _extreme_by_time(reading.operation, bindings, paths_by_branch)
+        hits, cut = _choose(paths_by_branch, chosen_ends, limits.max_paths, joined=reading.combine == "all")
+        if reading.operation is Operation.DATE:
+            return self._dates(reading, paths_by_branch, hits, anchors)
+        outcome = self._answer(reading, chosen_ends, hits, anchors, view=view)
+        outcome.stale = stale
+        outcome.truncated_by = truncated
+        outcome.evidence_truncated = cut
+        return outcome
+
+    def _needs_paths(self, reading: Reading, patterns: Sequence[tuple[Branch, PathPattern]]) -> bool:
+        """Bindings need whole paths where facts may be stale, must be ordered, or must share an instant inside a range."""
+        if reading.operation in (Operation.FIRST, Operation.LAST, Operation.DATE):
+            return True
+        for branch, pattern in patterns:
+            relations = [self._backends.ontology.relations.get(hop.predicate) for hop in branch.hops]
+            if any(relation is not None and relation.max_age_days is not None for relation in relations):
+                return True
+            wide = any(
+                hop.time.mode is not TimeMode.ANY and hop.time.interval.high - hop.time.interval.low > _DAY
+                for hop in pattern.hops
+            )
+            if len(pattern.hops) > 1 and wide:
+                return True
+        return False
+
+    def _kinds(self) -> Mapping[str, RelationKind]:
+        return {name: relation.kind for name, relation in self._backends.ontology.relations.items()}
+
+    def _fresh(self, paths: tuple[Path, ...], query: ParsedQuery, *, view: View) -> tuple[tuple[Path, ...], int]:
+        """Paths whose every fact has a readable support younger than its relation's maximum age, and how many have not."""
+        ages = {
+            name: relation.max_age_days
+            for name, relation in self._backends.ontology.relations.items()
+            if relation.max_age_days is not None
+        }
+        aged: dict[str, float] = {}
+        for path in paths:
+            for hop in path.hops:
+                limit = ages.get(hop.fact.predicate)
+                if limit is not None:
+                    for assertion_id in hop.fact.assertion_ids:
+                        aged[assertion_id] = limit
+        if not aged:
+            return paths, 0
+        supports = self._backends.catalog.supports(sorted(aged), view=view)
+
+        def fresh(fact: Fact) -> bool:
+            limit = ages.get(fact.predicate)
+            if limit is None:
+                return True
+            for assertion_id in fact.assertion_ids:
+                for support in supports.get(assertion_id, ()):
+                    dated = support.source_timestamp or support.source_validity.start
+                    if dated is None or query.instant - dated <= limit * _DAY:
+                        return True
+            return False
+
+        kept = tuple(path for path in paths if all(fresh(hop.fact) for hop in path.hops))
+        return kept, len(paths) - len(kept)
+
+    def _expired(
+        self,
+        patterns: Sequence[tuple[Branch, PathPattern]],
+        reading: Reading,
+        *,
+        view: View,
+        deadline: float | None,
+    ) -> bool:
+        return all(
+            bool(self._backends.graph.reach(without_time(pattern), view=view, deadline=deadline))
+            for _, pattern in patterns
+        )
+
+    def _answer(
+        self, reading: Reading, ends: Iterable[str], hits: tuple[Hit, ...], anchors: tuple[str, ...], *, view: View
+    ) -> _Outcome:
+        ids = tuple(ends)
+        if reading.operation is Operation.COUNT:
+            if not ids:
+                return _Outcome((), (), anchors, reason="nothing to count")
+            return _Outcome((Binding(id=None, display=str(len(ids))),), hits, anchors, reason=f"{len(ids)} counted")
+        if reading.operation is Operation.EXISTS:
+            return _Outcome((Binding(id=None, display="yes"),), hits, anchors, reason="a path exists")
+        names = self._backends.catalog.entities(ids, view=view)
+        bindings = tuple(Binding(id=i, display=names[i].name if i in names else i) for i in ids)
+        return _Outcome(bindings, hits, anchors, reason=f"{len(ids)} bindings")
+
+    def _dates(
+        self, reading: Reading, paths: Sequence[tuple[Path, ...]], hits: tuple[Hit, ...], anchors: tuple[str, ...]
+    ) -> _Outcome:
+        starts = sorted(
+            {
+                path.hops[-1].fact.validity.start
+                for group in paths
+                for path in group
+                if path.hops[-1].fact.validity.start is not None
+            }
+        )
+        bindings = tuple(Binding(id=None, display=format_instant(start) or "") for start in starts)
+        return _Outcome(bindings, hits, anchors, reason="dates of the facts")
+
+    def _extreme(
+        self, reading: Reading, *, view: View, limits: Limits, moved: TimeFilter | None, deadline: float | None
+    ) -> _Outcome:
+        """Group and count: for each value of the slot the distinct entities one hop before it."""
+        graph = self._backends.graph
+        anchors = tuple(dict.fromkeys(a for branch in reading.branches for a in branch.anchors))
+        patterns = self._patterns(reading, view=view, moved=moved)
+        if not patterns:
+            return _Outcome((), (), anchors, reason="nothing to count")
+        _, pattern = patterns[0]
+        if len(pattern.hops) > 1:
+            before = graph.reach(replace(pattern, hops=pattern.hops[:-1]), view=view, deadline=deadline)
+        else:
+            before = pattern.starts
+        tail = PathPattern(starts=before, hops=pattern.hops[-1:], limit=HARD_MAX_PATHS)
+        counts: dict[str, set[str]] = {}
+        for start, ends in graph.reach_from(tail, view=view, deadline=deadline):
+            for end in ends:
+                counts.setdefault(end, set()).add(start)
+        if not counts:
+            return _Outcome((), (), anchors, reason="nothing to count")
+        sizes = {end: len(starts) for end, starts in counts.items()}
+        extreme = max(sizes.values()) if reading.operation is Operation.MOST else min(sizes.values())
+        winners = tuple(sorted(end for end, size in sizes.items() if size == extreme))
+        narrowed = replace(pattern, hops=(*pattern.hops[:-1], replace(pattern.hops[-1], ends=winners)))
+        found = graph.paths(narrowed, view=view, deadline=deadline)
+        hits, cut = _choose([found.paths], winners, limits.max_paths, joined=False)
+        outcome = self._answer(reading, winners, hits, anchors, view=view)
+        outcome.reason = f"{extreme} each of {len(sizes)} candidates"
+        outcome.evidence_truncated = cut
+        return outcome
+
+    # Attributes
+
+    def _attributes(self, reading: Reading, query: ParsedQuery, *, view: View, deadline: float | None) -> _Outcome:
+        assert reading.attribute is not None
+        holders = tuple(dict.fromkeys(a for branch in reading.branches for a in branch.anchors))
+        ids = holders
+        if any(branch.hops for branch in reading.branches):
+            found: set[str] = set()
+            for _, pattern in self._patterns(reading, view=view, moved=None):
+                found |= set(self._backends.graph.reach(pattern, view=view, deadline=deadline))
+            ids = tuple(sorted(found))
+        attributes = self._in_force(
+            self._backends.catalog.attributes(ids, (reading.attribute,), view=view), query.instant
+        )
+        if not attributes:
+            return _Outcome((), (), holders, reason=f"no readable {reading.attribute}")
+        if reading.operation in (Operation.FIRST, Operation.LAST, Operation.COMPARE):
+            return self._compare(reading, attributes, holders, view=view)
+        shown = self._value_hits(attributes, view=view)
+        values = tuple(dict.fromkeys(attribute.value for attribute in attributes))
+        return _Outcome(
+            tuple(Binding(id=None, display=value) for value in values), shown, holders, reason=reading.attribute
+        )
+
+    def _in_force(self, attributes: Sequence[Attribute], instant: Instant) -> tuple[Attribute, ...]:
+        """Per entity and key the values of the newest source in force at the instant, else of the newest before it."""
+        groups: dict[tuple[str, str], list[Attribute]] = {}
+        for attribute in attributes:
+            groups.setdefault((attribute.entity_id, attribute.key), []).append(attribute)
+        kept: list[Attribute] = []
+        for key in sorted(groups):
+            current = [a for a in groups[key] if a.validity.contains(instant)]
+            if not current:
+                continue
+            newest = max((a.validity.low, a.span.source_id) for a in current)
+            kept.extend(a for a in current if (a.validity.low, a.span.source_id) == newest)
+        return tuple(kept)
+
+    def _compare(
+        self, reading: Reading, attributes: Sequence[Attribute], holders: tuple[str, ...], *, view: View
+    ) -> _Outcome:
+        def measure(attribute: Attribute) -> float | None:
+            return attribute.instant if attribute.instant is not None else attribute.number
+
+        measured = {a.entity_id: measure(a) for a in attributes if measure(a) is not None}
+        if set(measured) != set(holders):
+            return _Outcome((), (), holders, reason=f"{reading.attribute} is not known of all")
+        values = {entity: value for entity, value in measured.items() if value is not None}
+        pick = max(values.values()) if reading.operation is Operation.LAST else min(values.values())
+        winners = tuple(sorted(entity for entity, value in values.items() if value == pick))
+        names = self._backends.catalog.entities(winners, view=view)
+        bindings = tuple(Binding(id=i, display=names[i].name if i in names else i) for i in winners)
+        return _Outcome(bindings, self._value_hits(attributes, view=view), holders, reason=f"by {reading.attribute}")
+
+    def _value_hits(self, attributes: Sequence[Attribute], *, view: View) -> tuple[Hit, ...]:
+        """The passages that state the values, in the order of the entities."""
+        sources = tuple(dict.fromkeys(attribute.span.source_id for attribute in attributes))
+        passages: dict[str, list[Passage]] = {}
+        for passage in self._backends.catalog.passages_of(sources, view=view):
+            passages.setdefault(passage.source_id, []).append(passage)
+        hits = []
+        seen: set[str] = set()
+        for attribute in attributes:
+            for passage in passages.get(attribute.span.source_id, ()):
+                start = attribute.span.start
+                if start is not None and not passage.start <= start < max(passage.end, passage.start + 1):
+                    continue
+                if passage.id not in seen:
+                    seen.add(passage.id)
+                    hits.append(
+                        Hit(
+                            score=1.0,
+                            kind=ScoreKind.EXACT,
+                            passage=passage,
+                            binding=attribute.entity_id,
+                            note=f"{attribute.key}: {attribute.value}",
+                        )
+                    )
+                break
+        return tuple(hits)
+
+    # Event clauses
+
+    def _event_instant(
+        self, reading: Reading, *, view: View, deadline: float | None
+    ) -> tuple[Instant, tuple[Hit, ...]] | None:
+        assert reading.event is not None
+        event = reading.event
+        facts = self._backends.graph.facts(event.anchors, event.predicates, view=view) if event.predicates else ()
+        dated = [fact for fact in facts if fact.validity.start is not None]
+        if dated:
+            fact = min(dated, key=lambda f: (f.validity.low, f.key))
+            direction = Direction.FORWARD if fact.subject in event.anchors else Direction.BACKWARD
+            hit = Hit(score=1.0, kind=ScoreKind.PATH, path=Path((Hop(fact, direction),)), note="sets the instant")
+            return fact.validity.low, (hit,)
+        if event.attributes:
+            attributes = self._backends.catalog.attributes(event.anchors, event.attributes, view=view)
+            moments = [a for a in attributes if a.instant is not None]
+            if moments:
+                first = min(moments, key=lambda a: (a.instant or 0, a.span.source_id))
+                assert first.instant is not None
+                return first.instant, self._value_hits([first], view=view)
+        return None
+
+
+def _event_filter(reading: Reading, instant: Instant) -> TimeFilter:
+    assert reading.event is not None
+    if reading.event.mode is DateMode.AFTER:
+        return TimeFilter(TimeMode.STARTS_IN, Interval(instant, None))
+    if reading.event.mode is DateMode.BEFORE:
+        return TimeFilter(TimeMode.STARTS_IN, Interval(None, instant))
+    return TimeFilter(TimeMode.OVERLAPS, Interval(instant, instant + 1))
+
+
+def _share_instant(path: Path, kinds: Mapping[str, RelationKind]) -> bool:
+    """A path of states answers only if all its facts hold at one moment (semantics: Time); events are exempt."""
+    shared: Interval | None = Interval()
+    for hop in path.hops:
+        if kinds.get(hop.fact.predicate) is RelationKind.EVENT:
+            continue
+        assert shared is not None
+        shared = shared.intersection(hop.fact.validity)
+        if shared is None:
+            return False
+    return True
+
+
+def _extreme_by_time(
+    operation: Operation, bindings: tuple[str, ...], paths: list[tuple[Path, ...]]
+) -> tuple[tuple[str, ...], list[tuple[Path, ...]]]:
+    """The bindings whose last fact started first (or last)."""
+    starts: dict[str, int] = {}
+    for group in paths:
+        for path in group:
+            start = path.hops[-1].fact.validity.start
+            if start is None:
+                continue
+            known = starts.get(path.end)
+            better = known is None or (start < known if operation is Operation.FIRST else start > known)
+            if better:
+                starts[path.end] = start
+    if not starts:
+        return bindings, paths
+    extreme = min(starts.values()) if operation is Operation.FIRST else max(starts.values())
+    chosen = tuple(sorted(end for end, start in starts.items() if start == extreme))
+    kept = [tuple(p for p in group if p.end in chosen and p.hops[-1].fact.validity.start == extreme) for group in paths]
+    return chosen, kept
+
+
+def _choose(
+    branches: Sequence[tuple[Path, ...]], ends: Sequence[str], limit: int, *, joined: bool
+) -> tuple[tuple[Hit, ...], bool]:
+    """At most `limit` paths: first one for each binding (from every branch where branches are joined), then the others."""
+    wanted = set(ends)
+    by_end: dict[str, list[list[Path]]] = {}
+    for group in branches:
+        seen: dict[str, list[Path]] = {}
+        for path in sorted(group, key=lambda p: p.key):
+            if path.end in wanted:
+                seen.setdefault(path.end, []).append(path)
+        for end, paths in seen.items():
+            by_end.setdefault(end, []).append(paths)
+    first: list[Path] = []
+    rest: list[Path] = []
+    for end in ends:
+        for paths in by_end.get(end, ()):
+            first.append(paths[0])
+            rest.extend(paths[1:])
+    rest.sort(key=lambda p: p.key)
+    chosen = list(dict.fromkeys([*first, *rest]))
+    hits = tuple(
+        Hit(score=1.0 / len(path.hops), kind=ScoreKind.PATH, path=path, binding=path.end) for path in chosen[:limit]
+    )
+    return hits, len(chosen) > limit
