@@ -1,0 +1,1 @@
+"""Measures systems against question sets: per family and per route, never one number."""

@@ -1,0 +1,171 @@
+"""Runs compared systems over a question set, a line a question, and goes on where an earlier run stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from graphroute.pipeline.engine import GraphRoute
+
+from graphroute.errors import ConfigurationError, DataError, GraphRouteError
+from graphroute.evaluation.dataset import Dataset, load_dataset
+from graphroute.evaluation.question_set import Question, load_questions, question_files
+from graphroute.evaluation.report import Report
+from graphroute.evaluation.result import Result, dump_result, load_results, result_of
+from graphroute.evaluation.scoring import score
+from graphroute.types.reader import Reader
+from graphroute.types.trace import Trace
+
+Progress = Callable[[str, int, int], None]
+"""Called with the system's name, questions done and questions in all."""
+
+
+class System(Protocol):
+    """What is measured: the whole question path short of a model."""
+
+    def explain(self, question: str, *, reader: Reader, as_of: str | None = None) -> Trace:
+        """The finished trace of one question."""
+        ...
+
+
+def evaluate(
+    dataset_dir: Path,
+    store: Path,
+    *,
+    questions: Path | None = None,
+    systems: Sequence[str],
+    systems_dir: Path,
+    out: Path,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Runs each system over the questions and writes `<system>.results.jsonl`, report.json and report.md to `out`.
+
+    `systems` are names of routes files in `systems_dir`. `questions` None: the dataset's own question files. `limit`: the
+    first so many. An interrupted run is continued if nothing it depends on has changed, else begun anew. A question
+    that raises gets no result; the message is in the report.
+    """
+    dataset = load_dataset(dataset_dir)
+    asked = load_questions([questions] if questions is not None else question_files(dataset_dir), limit)
+    routes = {name: _routes_file(systems_dir, name) for name in systems}
+    out.mkdir(parents=True, exist_ok=True)
+    scores, runs, errors = {}, {}, {}
+    for name, path in routes.items():
+        target = out / f"{name}.results.jsonl"
+        run = {"routes": _digest(path.read_bytes()), "store": _state(store)}
+        done = _resume(target, run, {question.qid: _inputs(dataset, question) for question in asked})
+        with GraphRoute.open(store, routes=path) as system:
+            results, errors[name] = run_system(name, system, dataset, asked, target, done=done, progress=progress)
+        scores[name] = score(dataset, asked, results)
+        runs[name] = run
+    report = Report(dataset=dataset.name, questions=asked, systems=scores, runs=runs, errors=errors)
+    _replace(out / "report.json", report.dumps())
+    _replace(out / "report.md", report.to_markdown())
+    return report
+
+
+def run_system(
+    name: str,
+    system: System,
+    dataset: Dataset,
+    questions: Sequence[Question],
+    target: Path,
+    *,
+    done: Mapping[str, Result],
+    progress: Progress | None = None,
+) -> tuple[dict[str, Result], dict[str, str]]:
+    """Asks what is not `done`, appending a line as each is answered; at the end the file holds the questions in order."""
+    results = {question.qid: done[question.qid] for question in questions if question.qid in done}
+    errors: dict[str, str] = {}
+    _replace(target, "".join(dump_result(result) + "\n" for result in results.values()))
+    with target.open("a", encoding="utf-8") as stream:
+        for number, question in enumerate(questions, start=1):
+            if question.qid not in results:
+                try:
+                    results[question.qid] = ask(system, question, dataset)
+                except GraphRouteError as error:
+                    errors[question.qid] = f"{type(error).__name__}: {error}"
+                else:
+                    stream.write(dump_result(results[question.qid]) + "\n")
+                    stream.flush()
+            if progress is not None:
+                progress(name, number, len(questions))
+    ordered = {question.qid: results[question.qid] for question in questions if question.qid in results}
+    _replace(target, "".join(dump_result(result) + "\n" for result in ordered.values()))
+    return ordered, errors
+
+
+def ask(system: System, question: Question, dataset: Dataset) -> Result:
+    """One question with its reader and its day; nothing else of the question reaches the system."""
+    reader = dataset.reader(question)
+    begun = time.perf_counter()
+    trace = system.explain(question.text, reader=reader, as_of=dataset.day(question))
+    return result_of(question.qid, trace, (time.perf_counter() - begun) * 1000.0)
+
+
+def _routes_file(systems_dir: Path, name: str) -> Path:
+    path = systems_dir / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(entry.stem for entry in systems_dir.glob("*.yaml")))
+        raise ConfigurationError(f"unknown system {name!r}", where=str(systems_dir), allowed=known)
+    return path
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _inputs(dataset: Dataset, question: Question) -> str:
+    """Names what a system is given; a change of gold alone leaves a result valid."""
+    reader = dataset.reader(question)
+    given = [question.text, reader.id, sorted(reader.labels), dataset.day(question)]
+    return _digest(json.dumps(given).encode())
+
+
+def _state(store: Path) -> str:
+    try:
+        status = store.stat()
+    except OSError as error:
+        raise DataError("no such store", where=str(store), hint="run `graphroute ingest` first") from error
+    return _digest(f"{status.st_size}:{status.st_mtime_ns}".encode())
+
+
+def _resume(target: Path, run: Mapping[str, str], inputs: Mapping[str, str]) -> dict[str, Result]:
+    """Results of an earlier run with the same routes and store, for questions whose inputs are the same.
+
+    A torn last line is dropped. `<system>.run.json` keeps what the results depend on.
+    """
+    state = target.with_name(target.name.replace(".results.jsonl", ".run.json"))
+    before = _read_state(state)
+    same = {key: before.get(key) for key in run} == dict(run)
+    kept = before.get("inputs", {}) if same else {}
+    _replace(state, json.dumps({**run, "inputs": {**kept, **inputs}}, indent=1) + "\n")
+    if not same:
+        target.unlink(missing_ok=True)
+        return {}
+    if target.exists():
+        text = target.read_bytes()
+        target.write_bytes(text[: text.rfind(b"\n") + 1])
+    return {qid: result for qid, result in load_results(target).items() if kept.get(qid) == inputs.get(qid)}
+
+
+def _read_state(state: Path) -> dict[str, Any]:
+    if not state.exists():
+        return {}
+    try:
+        found = json.loads(state.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes the whole file or nothing."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
