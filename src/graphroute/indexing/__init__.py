@@ -1,0 +1,1 @@
+"""Offline side: dataset directories to sources, records, passages, vectors and an inferred ontology."""
