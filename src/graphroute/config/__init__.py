@@ -1,0 +1,1 @@
+"""Routes file to validated configuration."""
