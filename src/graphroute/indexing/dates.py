@@ -94,7 +94,7 @@ def parse_moment(text: str) -> Instant:
 def parse_record_date(text: str, order: str = "MDY") -> Instant | None:
     """The first moment of a date as people write it in records, or None if `text` is not one date.
 
-    ISO forms with at least a month; `11/05/2025` by `order` ("MDY" or "DMY"; "ISO" reads no such date) unless a part
+    ISO forms with at least a month; `11/05/2025` by `order` ("MDY" or "DMY"; any other order reads no such date) unless a part
     above 12 leaves one reading only; with dots (`05.11.2025`) the day comes first; English and Russian month names;
     `2025年11月5日`. Years have four digits.
     """
@@ -109,7 +109,7 @@ def parse_record_date(text: str, order: str = "MDY") -> Instant | None:
     if match := _NUMERIC.fullmatch(text):
         first, mark, second, year = int(match[1]), match[2], int(match[3]), int(match[4])
         day_first = mark == "." or order == "DMY"
-        if order == "ISO" and mark != "." and first <= 12 and second <= 12:
+        if order not in ("MDY", "DMY") and mark != "." and first <= 12 and second <= 12:
             return None
         if first > 12:
             day_first = True

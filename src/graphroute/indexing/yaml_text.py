@@ -67,6 +67,8 @@ def read_yaml(text: str, *, offset: int = 0, unique: bool = True) -> YamlNode | 
     documents = 0
     try:
         for event in yaml.parse(text, Loader=_Loader):
+            assert event.start_mark is not None
+            assert event.end_mark is not None
             line = event.start_mark.line + 1
             node: YamlNode
             if isinstance(event, yaml.AliasEvent):
