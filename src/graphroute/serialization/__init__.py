@@ -1,0 +1,1 @@
+"""Evidence bundle to the text a generator reads, within a token budget."""

@@ -1,0 +1,114 @@
+"""Packs whole evidence units into a token budget, measured on the finished text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from graphroute.models.tokenizers.base import Tokenizer
+from graphroute.serialization.formats.base import Format
+from graphroute.serialization.records import Records, records_of
+from graphroute.types.evidence import EvidenceBundle, EvidenceUnit, Omission
+
+MAX_SKIPPED = 16
+"""How many units too large for what is left may be passed over in search of smaller ones."""
+
+MAX_OMISSIONS = 12
+"""How many omissions the text states; the bundle holds all of them."""
+
+ANSWER_SHARE = 0.5
+"""Share of the budget that the list of answers may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The text, its exact size, and the units in it."""
+
+    text: str
+    tokens: int
+    units: tuple[EvidenceUnit, ...]
+
+
+class _Estimate:
+    """Sizes by line, counted once each: close to the size of the whole, since encodings seldom join across line ends."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._count = tokenizer.count
+        self._known: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        total = 0
+        for line in text.split("\n"):
+            if line not in self._known:
+                self._known[line] = self._count(f"{line}\n")
+            total += self._known[line]
+        return total
+
+
+def pack(bundle: EvidenceBundle, *, form: Format, budget: int, tokenizer: Tokenizer) -> Packed:
+    """The finished text of at most `budget` tokens.
+
+    Units are taken in bundle order with complete paths first, and one too large for what is left is passed over. Then the reasons for what is
+    missing, as far as there is room. Empty text if not even the header fits.
+    """
+    estimate = _Estimate(tokenizer)
+
+    def write(records: Records) -> str:
+        return form.dumps(records)
+
+    def fits(records: Records, room: float) -> bool:
+        return estimate(write(records)) <= room
+
+    answers = _longest(
+        len(bundle.answers),
+        lambda count: fits(records_of(bundle, units=(), answers=count, omissions=()), budget * ANSWER_SHARE),
+    )
+    order = sorted(bundle.units, key=lambda unit: (unit.kind != "path", unit.rank))
+    chosen: list[EvidenceUnit] = []
+
+    def with_units(extra: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> Records:
+        units = sorted([*chosen, *extra], key=lambda unit: unit.rank)
+        return records_of(bundle, units=units, answers=answers, omissions=omissions)
+
+    start, skipped = 0, 0
+    while start < len(order) and skipped <= MAX_SKIPPED:
+        rest = order[start:]
+        taken = _longest(len(rest), lambda count, rest=rest: fits(with_units(rest[:count]), budget))
+        chosen.extend(rest[:taken])
+        start += taken + 1
+        skipped += 1
+    stated = bundle.omissions[:MAX_OMISSIONS]
+    shown = _longest(len(stated), lambda count: fits(with_units((), stated[:count]), budget))
+    while True:
+        text = write(with_units((), stated[:shown]))
+        tokens = tokenizer.count(text)
+        if tokens <= budget:
+            return Packed(text, tokens, tuple(sorted(chosen, key=lambda unit: unit.rank)))
+        if shown:
+            shown -= 1
+        elif chosen:
+            chosen.pop()
+        elif answers:
+            answers -= 1
+        else:
+            return Packed("", 0, ())
+
+
+def _longest(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest count up to `most` that fits, found by doubling and halving; 0 is taken for granted."""
+    low, step = 0, 1
+    while low < most:
+        probe = min(low + step, most)
+        if not fits(probe):
+            break
+        low, step = probe, step * 2
+    else:
+        return low
+    high = min(low + step, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low

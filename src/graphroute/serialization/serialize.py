@@ -1,0 +1,37 @@
+"""Chooses the format, packs the bundle into the budget, and signs the result."""
+
+from __future__ import annotations
+
+import hashlib
+
+from graphroute.errors import UsageError
+from graphroute.models.tokenizers.base import Tokenizer
+from graphroute.serialization.budget import pack
+from graphroute.serialization.formats import FORMATS
+from graphroute.types.evidence import EvidenceBundle
+from graphroute.types.prompt import SerializedEvidence
+
+
+def serialize(bundle: EvidenceBundle, *, format: str, budget: int, tokenizer: Tokenizer) -> SerializedEvidence:
+    """Evidence text of at most `budget` tokens, counted on the finished text.
+
+    Raises ConfigurationError for an unknown format, UsageError for a budget below 1, DataError for a bundle that no format can carry.
+    """
+    if budget < 1:
+        raise UsageError(f"budget of {budget} tokens", allowed="1 or more")
+    form = FORMATS.load(format)()
+    packed = pack(bundle, form=form, budget=budget, tokenizer=tokenizer)
+    included = tuple(unit.id for unit in packed.units)
+    held = set(included)
+    return SerializedEvidence(
+        format=form.name,
+        format_version=form.version,
+        text=packed.text,
+        tokens=packed.tokens,
+        tokenizer=tokenizer.identity,
+        budget=budget,
+        included=included,
+        omitted=tuple(unit.id for unit in bundle.units if unit.id not in held),
+        sha256=hashlib.sha256(packed.text.encode()).hexdigest(),
+        grammar=form.grammar,
+    )
