@@ -67,3 +67,21 @@ def test_a_directory_without_dataset_yaml(tmp_path: Path) -> None:
     dataset = load_dataset(tmp_path)
     assert dataset.labels == {"a": frozenset()}
     assert dataset.name == tmp_path.name
+
+
+def test_supports_in_every_shape(tmp_path: Path) -> None:
+    (tmp_path / "docs.jsonl").write_text('{"doc_id": "a"}\n', encoding="utf-8")
+    (tmp_path / "edges.jsonl").write_text(
+        '{"edge_id": "1", "s": "x", "o": "y", "source_id": "a"}\n'
+        '{"edge_id": "2", "s": "x", "o": "y", "src": ["a", "b"]}\n'
+        '{"edge_id": "3", "s": "x", "o": "y", "supports": [["a", {"source": "b", "span": [0, 1]}], [{"source_id": "c"}]]}\n',
+        encoding="utf-8",
+    )
+    edges = load_dataset(tmp_path).edges
+    assert edges["1"].supports == (frozenset({"a"}),)
+    assert edges["2"].supports == (frozenset({"a"}), frozenset({"b"}))
+    assert edges["3"].supports == (frozenset({"a", "b"}), frozenset({"c"}))
+    assert edges["3"].documents == {"a", "b", "c"}
+    (tmp_path / "edges.jsonl").write_text('{"edge_id": "1", "s": "x", "o": "y"}\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"edges\.jsonl:1: source_id is None"):
+        load_dataset(tmp_path)

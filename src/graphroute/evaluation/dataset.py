@@ -145,7 +145,7 @@ def _members(entry: Any, where: str) -> frozenset[str]:
     if isinstance(entry, str):
         return frozenset({entry})
     if isinstance(entry, Mapping):
-        return frozenset({_text(entry, "source_id", where)})
+        return frozenset({_text(entry, "source" if "source" in entry else "source_id", where)})
     if isinstance(entry, list):
         return frozenset().union(*(_members(member, where) for member in entry))
     raise DataError(f"support {entry!r}", where=where, allowed="a document id or a list of them")

@@ -7,7 +7,10 @@ from graphroute.evaluation.metrics.base import Kind
 from graphroute.evaluation.question_set import Question
 from graphroute.evaluation.result import Result
 
-GRAPH_RETRIEVERS = frozenset({"local_graph", "aggregation", "contract", "global_community"})
+GRAPH_RETRIEVERS = frozenset(
+    {"local_graph", "graph_local", "aggregation", "contract", "global_community", "graph_global", "vector_plus_graph"}
+)
+"""By the names of retrievers and of the steps a routes file makes of them."""
 
 
 class GraphCalls:
