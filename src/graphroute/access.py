@@ -1,0 +1,40 @@
+"""Who may read what: the canonical form of a scope and the test of a reader's labels against it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+Clause = frozenset[str]
+"""Labels of one source; holding any one of them suffices."""
+
+
+def scope_form(clauses: Iterable[Iterable[str]]) -> str:
+    """Canonical text of AND over `clauses` of OR over labels, one clause a source.
+
+    Clauses implied by a stronger one are dropped, which makes the form unique for the readers it admits (the minimal
+    conjunctive form of a monotone formula is unique). No clause at all, or a clause without labels, gives the
+    form that admits nobody.
+    """
+    distinct = {frozenset(clause) for clause in clauses}
+    if not distinct or frozenset() in distinct:
+        return "[[]]"
+    minimal = [clause for clause in distinct if not any(other < clause for other in distinct)]
+    return json.dumps(sorted(sorted(clause) for clause in minimal), ensure_ascii=False, separators=(",", ":"))
+
+
+def scope_clauses(form: str) -> tuple[Clause, ...]:
+    """The clauses of a canonical form."""
+    return tuple(frozenset(clause) for clause in json.loads(form))
+
+
+def admits(clauses: Iterable[Clause], labels: frozenset[str]) -> bool:
+    """True if `labels` meet every clause. Labels compare exactly; without labels nothing is admitted."""
+    if not labels:
+        return False
+    seen = False
+    for clause in clauses:
+        seen = True
+        if clause.isdisjoint(labels):
+            return False
+    return seen

@@ -1,0 +1,194 @@
+"""Database: one SQLite file, a connection for each thread, the format check and the scope filter of a view."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from graphroute.errors import BackendUnavailableError, DataError, DeadlineError
+from graphroute.stores.schema import FORMAT_VERSION, SCHEMA
+from graphroute.types.view import View
+
+_INLINE_SCOPES = 500
+_KEPT_SCOPE_TABLES = 8
+_OPCODES_BETWEEN_CHECKS = 2_000
+
+
+class Database:
+    """The store file. Safe to share between threads: each thread reads through a connection of its own.
+
+    `read_only`: the file must exist and is never written. Raises DataError for a file of another format,
+    BackendUnavailableError if it cannot be opened.
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        self.path = Path(path)
+        self.read_only = read_only
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._connections: list[sqlite3.Connection] = []
+        self._closed = False
+        if read_only and not self.path.exists():
+            raise BackendUnavailableError(
+                "the store does not exist", where=str(self.path), hint="run: graphroute ingest"
+            )
+        if not read_only:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._prepare()
+
+    def _open(self) -> sqlite3.Connection:
+        uri = self.path.resolve().as_uri() + ("?mode=ro" if self.read_only else "")
+        try:
+            connection = sqlite3.connect(
+                uri, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False, cached_statements=512
+            )
+            try:
+                connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+            except sqlite3.OperationalError:
+                # A store on a read-only medium has no place for the shared-memory file; without a log it is whole.
+                log = self.path.with_name(self.path.name + "-wal")
+                if not self.read_only or log.exists():
+                    raise
+                connection.close()
+                connection = sqlite3.connect(
+                    uri + "&immutable=1", uri=True, isolation_level=None, check_same_thread=False, cached_statements=512
+                )
+                connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise BackendUnavailableError(f"cannot open the store: {error}", where=str(self.path)) from error
+            raise DataError(f"not a store: {error}", where=str(self.path)) from error
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA mmap_size = 268435456")
+        connection.execute("PRAGMA cache_size = -32768")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        with self._lock:
+            self._connections.append(connection)
+        return connection
+
+    def _prepare(self) -> None:
+        connection = self.connection
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if version == FORMAT_VERSION:
+            return
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if version == 0 and tables == 0 and not self.read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                # Two processes may create the file at once; the second finds it made.
+                if int(connection.execute("PRAGMA user_version").fetchone()[0]) == 0:
+                    for statement in _statements(SCHEMA):
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA user_version = {FORMAT_VERSION:d}")
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            return
+        self.close()
+        raise DataError(
+            f"store format {version}" if version else "not a store",
+            where=str(self.path),
+            allowed=f"format {FORMAT_VERSION}",
+            hint="ingest into a new store",
+        )
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The calling thread's connection, in autocommit mode."""
+        if self._closed:
+            raise BackendUnavailableError("the store is closed", where=str(self.path))
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = self._open()
+            self._local.connection = found
+        return found
+
+    def close(self) -> None:
+        """Close the connections of all threads. Later reads raise BackendUnavailableError."""
+        self._closed = True
+        with self._lock:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def sequence(self) -> int:
+        """The published snapshot, for the operator."""
+        return int(self.connection.execute("SELECT sequence FROM pointer").fetchone()[0])
+
+    def in_scopes(self, view: View, column: str = "scope") -> str:
+        """SQL condition that `column` is a scope the view may read. A view without scopes reads nothing."""
+        if not view.scopes:
+            return "0"
+        if len(view.scopes) <= _INLINE_SCOPES:
+            return f"{column} IN ({','.join(map(str, sorted(view.scopes)))})"
+        return f"{column} IN temp.{self._scope_table(view.scopes)}"
+
+    def _scope_table(self, scopes: frozenset[int]) -> str:
+        tables: dict[frozenset[int], str] | None = getattr(self._local, "tables", None)
+        if tables is None:
+            tables = self._local.tables = {}
+            self._local.made = 0
+        name = tables.get(scopes)
+        if name is None:
+            connection = self.connection
+            if len(tables) >= _KEPT_SCOPE_TABLES:
+                oldest = next(iter(tables))
+                connection.execute(f"DROP TABLE temp.{tables.pop(oldest)}")
+            self._local.made += 1
+            name = tables[scopes] = f"readable_{self._local.made:d}"
+            connection.execute(f"CREATE TEMP TABLE {name} (scope INTEGER PRIMARY KEY)")
+            connection.execute("BEGIN")
+            connection.executemany(f"INSERT INTO temp.{name} VALUES (?)", ((scope,) for scope in sorted(scopes)))
+            connection.execute("COMMIT")
+        return name
+
+    @contextmanager
+    def reading(self, deadline: float | None = None) -> Iterator[sqlite3.Connection]:
+        """The thread's connection under a deadline in `time.monotonic` seconds; past it DeadlineError."""
+        connection = self.connection
+        if deadline is None:
+            yield connection
+            return
+        if time.monotonic() >= deadline:
+            raise DeadlineError("the store did not answer within the deadline")
+        connection.set_progress_handler(lambda: int(time.monotonic() >= deadline), _OPCODES_BETWEEN_CHECKS)
+        try:
+            yield connection
+        except sqlite3.OperationalError as error:
+            if "interrupted" not in str(error):
+                raise
+            raise DeadlineError("the store did not answer within the deadline") from error
+        finally:
+            connection.set_progress_handler(None, 0)
+
+
+def alive(view: View, table: str = "") -> str:
+    """SQL condition that a row is known at the view's snapshot."""
+    prefix = f"{table}." if table else ""
+    return f"{prefix}born <= {view.sequence:d} AND {prefix}died > {view.sequence:d}"
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script, since executescript would commit between them."""
+    lines: list[str] = []
+    for line in script.splitlines():
+        lines.append(line)
+        if sqlite3.complete_statement("\n".join(lines)):
+            yield "\n".join(lines)
+            lines = []
