@@ -165,9 +165,6 @@ def lexicon() -> Lexicon:
     synonyms: dict[str, tuple[str, ...]] = {}
     for group in data["nouns"]:
         synonyms.setdefault(group[0], tuple(group[1:]))
-    for group in data["nouns"]:
-        for noun in group[1:]:
-            synonyms.setdefault(noun, tuple(other for other in group if other != noun))
     classes = data["classes"]
     verbs: dict[str, None] = {}
     for frame in frames:
