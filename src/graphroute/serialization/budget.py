@@ -73,7 +73,11 @@ def pack(bundle: EvidenceBundle, *, form: Format, budget: int, tokenizer: Tokeni
     start, skipped = 0, 0
     while start < len(order) and skipped <= MAX_SKIPPED:
         rest = order[start:]
-        taken = _longest(len(rest), lambda count, rest=rest: fits(with_units(rest[:count]), budget))
+
+        def room_for(count: int, rest: Sequence[EvidenceUnit] = rest) -> bool:
+            return fits(with_units(rest[:count]), budget)
+
+        taken = _longest(len(rest), room_for)
         chosen.extend(rest[:taken])
         start += taken + 1
         skipped += 1

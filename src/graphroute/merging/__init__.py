@@ -1,0 +1,1 @@
+"""Retrieval results to one evidence bundle."""
