@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import pairwise, product
 
 from graphroute.parsing.relations import GENERIC_WORDS, WordCue, agent_before, relation_cue
 from graphroute.parsing.tokens import Token
@@ -50,6 +50,7 @@ UNEXPLAINED_WORD = 0.35
 UNEXPLAINED_BESIDE_RELATION = 0.9
 UNUSED_VALUE = 0.5
 SHARED_WORD = 0.3
+WORD_IS_ANCHOR_TOO = 1.5
 MAX_COST = 2.6
 """Readings that leave more unexplained than this are not readings of the question."""
 
@@ -477,14 +478,17 @@ class ReadingSearch:
         # Order: words nearer to the anchor name hops nearer to it.
         cued = [step.cue for step in steps if step.cue is not None]
         if anchor is not None:
-            for near, far in zip(cued, cued[1:], strict=False):
+            for near, far in pairwise(cued):
                 if distance[near] > distance[far]:
                     cost += WRONG_ORDER
                     why.append(f"order of {question.words[near].text!r} and {question.words[far].text!r}")
-                elif distance[near] == distance[far] and near != far:
-                    if _to_question(question, near) < _to_question(question, far):
-                        cost += WRONG_ORDER_TO_QUESTION
-                        why.append("order against the question word")
+                elif (
+                    distance[near] == distance[far]
+                    and near != far
+                    and _to_question(question, near) < _to_question(question, far)
+                ):
+                    cost += WRONG_ORDER_TO_QUESTION
+                    why.append("order against the question word")
         # Target.
         asked = question.asked
         end = set(types[-1])
@@ -637,9 +641,12 @@ class ReadingSearch:
                 continue
             cost += UNUSED_MENTION if mention.strong else UNUSED_WEAK_MENTION
             reasons.append(f"{mention.cue.text!r} not used")
-        for anchor in anchors:
-            if not anchor.strong:
-                cost += WEAK_ANCHOR
+        cost += sum(WEAK_ANCHOR for one in anchors if not one.strong)
+        for index in sorted({index for path in paths for index in path.used}):
+            word = question.words[index]
+            if any(m.cue.start < word.end and word.start < m.cue.end for one in anchors for m in one.mentions):
+                cost += WORD_IS_ANCHOR_TOO
+                reasons.append(f"{word.text!r} is both a relation and an anchor")
         explained = {index for path in paths for index in path.used}
         unexplained = self._unexplained(question, anchors, explained)
         for token, beside in unexplained:
@@ -651,7 +658,9 @@ class ReadingSearch:
             narrowed = narrowed & set(target_word.entry.types)
         elif asked.kind == "who" and narrowed & self._agents:
             narrowed = narrowed & self._agents
-        filters, hop_filters, start_filters, value_cost, value_reasons = self._place_values(question, paths, narrowed)
+        filters, hop_filters, start_filters, value_cost, value_reasons = self._place_values(
+            question, anchors, paths, narrowed
+        )
         cost += value_cost
         reasons.extend(value_reasons)
         branches: list[Branch] = []
@@ -766,18 +775,22 @@ class ReadingSearch:
             for predicate, _ in question.words[index].entry.relations:
                 for phrase in self._ontology.relations[predicate].qualifiers:
                     qualifiers |= set(phrase.casefold().split())
+        placed = [(m.cue.start, m.cue.end) for anchor in anchors for m in anchor.mentions]
+        placed.extend((cue.start, cue.end) for cue, _ in question.values)
         found: list[tuple[Token, bool]] = []
         for token in question.tokens:
             if token.owner or token.function or token.key in GENERIC_WORDS or token.key in qualifiers:
                 continue
             if any(low <= token.start < high for low, high in question.excluded):
                 continue
+            if any(low <= token.start < high for low, high in placed):
+                continue
             beside = token.index - 1 in relation_tokens or token.index + 1 in relation_tokens
             found.append((token, beside))
         return found
 
     def _place_values(
-        self, question: Question, paths: tuple[_Path, ...], target: set[str]
+        self, question: Question, anchors: tuple[Anchor, ...], paths: tuple[_Path, ...], target: set[str]
     ) -> tuple[
         list[AttributeFilter],
         dict[tuple[int, int], list[AttributeFilter]],
@@ -786,13 +799,14 @@ class ReadingSearch:
         list[str],
     ]:
         """Values ("active", "critical") become filters on the entity of the type word they stand before, else on the slot."""
+        anchored = [(m.cue.start, m.cue.end) for anchor in anchors for m in anchor.mentions]
         filters: list[AttributeFilter] = []
         hops: dict[tuple[int, int], list[AttributeFilter]] = {}
         start: list[AttributeFilter] = []
         cost = 0.0
         reasons: list[str] = []
         for cue, pairs in question.values:
-            if any(low <= cue.start < high for low, high in question.excluded):
+            if any(low <= cue.start < high for low, high in (*question.excluded, *anchored)):
                 continue
             if any(t.owner in {"word", "mention"} and cue.start <= t.start < cue.end for t in question.tokens) and any(
                 w.is_relation and w.start <= cue.start < w.end for w in question.words

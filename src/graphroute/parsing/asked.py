@@ -1,0 +1,180 @@
+"""The asked-for slot: the question word, the operation, and the noun that names what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphroute.parsing.reading import Asked
+from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue
+from graphroute.parsing.tokens import Token
+from graphroute.types.query import Cue, Operation, Role
+
+QUESTION_WORDS = {
+    "who": "who",
+    "whom": "who",
+    "whose": "who",
+    "which": "which",
+    "what": "what",
+    "when": "when",
+    "where": "where",
+    "how": "how",
+    "кто": "who",
+    "кого": "who",
+    "кому": "who",
+    "кем": "who",
+    "какой": "which",
+    "какая": "which",
+    "какое": "which",
+    "какие": "which",
+    "каких": "which",
+    "какими": "which",
+    "что": "what",
+    "когда": "when",
+    "где": "where",
+}
+IMPERATIVES = frozenset(
+    [
+        "list",
+        "name",
+        "show",
+        "give",
+        "tell",
+        "find",
+        "count",
+        "get",
+        "describe",
+        "return",
+        "display",
+        "назови",
+        "перечисли",
+        "покажи",
+    ]
+)
+_YES_NO = frozenset(["is", "are", "was", "were", "does", "do", "did", "has", "have", "can", "could"])
+_NOUN_ROLES = frozenset({Role.OBJECT_NOUN, Role.SUBJECT_NOUN})
+_ORDER = (
+    Operation.COUNT,
+    Operation.MOST,
+    Operation.LEAST,
+    Operation.FIRST,
+    Operation.LAST,
+    Operation.COMPARE,
+)
+
+
+def find_asked(
+    text: str, tokens: Sequence[Token], words: Sequence[WordCue], aggregations: Sequence[Cue], question: Cue | None
+) -> Asked:
+    """What the question asks for. `question` is the question-word cue where one was found; else the words decide."""
+    operation = _operation(aggregations)
+    position = _question_word(tokens, words)
+    if position is None:
+        position = _imperative(tokens)
+        kind = "list" if position is not None else "other"
+    else:
+        kind = QUESTION_WORDS[tokens[position].key]
+    if position is None and tokens and tokens[0].key in _YES_NO and operation is Operation.LIST:
+        return Asked(kind="yes_no", operation=Operation.EXISTS, start=tokens[0].start, end=tokens[0].end)
+    counted = next((cue for cue in aggregations if cue.value == Operation.COUNT.value), None)
+    start = tokens[position].start if position is not None else 0
+    end = tokens[position].end if position is not None else 0
+    first = position + 1 if position is not None else 0
+    if counted is not None:
+        start, end = counted.start, counted.end
+        first = next((t.index for t in tokens if t.start >= counted.end), len(tokens))
+        kind = "count"
+    target = _target(tokens, words, first, kind)
+    if target is None and kind == "other":
+        target = _first_noun(words)
+    if kind == "when" and target is None and operation is Operation.LIST:
+        operation = Operation.LIST
+    distinct = any(cue.value == "distinct" for cue in aggregations)
+    return Asked(kind=kind, operation=operation, start=start, end=end, target=target, distinct=distinct)
+
+
+def _operation(aggregations: Sequence[Cue]) -> Operation:
+    values = {cue.value for cue in aggregations}
+    return next((operation for operation in _ORDER if operation.value in values), Operation.LIST)
+
+
+def _question_word(tokens: Sequence[Token], words: Sequence[WordCue]) -> int | None:
+    """Index of the interrogative; a "who" or "which" after a noun is a relative pronoun."""
+    found: list[int] = []
+    for token in tokens:
+        if token.key not in QUESTION_WORDS or token.owner in {"mention", "identifier", "quote", "clause"}:
+            continue
+        if token.index == 0:
+            return token.index
+        before = tokens[token.index - 1]
+        noun_before = any(
+            word.last == before.index and (word.is_type or _is_noun(word, tokens)) for word in words
+        ) or before.owner in {"mention", "identifier"}
+        leading = all(t.function or t.key in GENERIC_WORDS for t in tokens[: token.index])
+        if leading or not noun_before:
+            found.append(token.index)
+    return found[0] if found else None
+
+
+def _imperative(tokens: Sequence[Token]) -> int | None:
+    for token in tokens[:6]:
+        if token.key in IMPERATIVES and token.owner not in {"mention", "identifier", "quote"}:
+            return token.index
+    return None
+
+
+def _is_noun(word: WordCue, tokens: Sequence[Token]) -> bool:
+    """A noun by its role and form: "directed" is never one."""
+    if not (word.is_type or word.entry.attributes or any(role in _NOUN_ROLES for _, role in word.entry.relations)):
+        return False
+    verbal = any(role not in _NOUN_ROLES for _, role in word.entry.relations)
+    last = tokens[word.last].key
+    return not (verbal and (last.endswith("ed") or last.endswith("ing")))
+
+
+def _target(tokens: Sequence[Token], words: Sequence[WordCue], first: int, kind: str) -> int | None:
+    skipped = 0
+    copula = False
+    index = first
+    while index < len(tokens):
+        token = tokens[index]
+        cue = next((n for n, word in enumerate(words) if word.first <= index <= word.last), None)
+        if cue is not None:
+            word = words[cue]
+            if word.apposition_of is not None and word.is_type and not copula and kind not in {"list", "which", "what"}:
+                return None
+            if not _is_noun(word, tokens):
+                return None
+            if kind == "who" and not copula and any(role not in _NOUN_ROLES for _, role in word.entry.relations):
+                return None
+            # "card transactions": the head of a compound is its last noun.
+            following = next(
+                (
+                    n
+                    for n, other in enumerate(words)
+                    if other.first == word.last + 1
+                    and _is_noun(other, tokens)
+                    and other.is_type
+                    and not word.is_relation
+                ),
+                None,
+            )
+            return following if following is not None else cue
+        if token.owner in {"mention", "identifier", "date"}:
+            return None
+        if token.key in BE_FORMS:
+            copula = True
+        elif token.content and token.key not in GENERIC_WORDS:
+            skipped += 1
+            if skipped > 3:
+                return None
+        index += 1
+    return None
+
+
+def _first_noun(words: Sequence[WordCue]) -> int | None:
+    for index, word in enumerate(words):
+        if word.apposition_of is None and (
+            word.is_type or word.entry.attributes or any(role in _NOUN_ROLES for _, role in word.entry.relations)
+        ):
+            return index
+    return None

@@ -1,0 +1,184 @@
+"""Parser: runs the extractors in order and assembles the ParsedQuery."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphroute.parsing.aggregation import find_aggregations
+from graphroute.parsing.asked import find_asked
+from graphroute.parsing.cleaning import clean
+from graphroute.parsing.dates import find_dates
+from graphroute.parsing.descriptions import find_described
+from graphroute.parsing.events import find_event
+from graphroute.parsing.families import family_of
+from graphroute.parsing.identifiers import find_identifiers
+from graphroute.parsing.mentions import find_mentions
+from graphroute.parsing.questions import find_question
+from graphroute.parsing.reading import Question, ReadingSearch
+from graphroute.parsing.relations import WordCue, find_words, relation_cue
+from graphroute.parsing.scope import find_modifiers, find_negations, find_quotes
+from graphroute.parsing.tokens import Token, claim, tokenize
+from graphroute.parsing.vocabulary import Vocabulary
+from graphroute.stores.catalog.base import Catalog
+from graphroute.stores.lexical.base import LexicalStore
+from graphroute.text import detect_language
+from graphroute.types.ontology import Ontology
+from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode, Mention, ParsedQuery
+from graphroute.types.time import Instant
+from graphroute.types.view import View
+
+
+class Parser:
+    """Takes questions apart. Built once per ontology; safe to share between threads."""
+
+    def __init__(self, ontology: Ontology, catalog: Catalog, lexical: LexicalStore, *, date_order: str = "MDY") -> None:
+        self._ontology = ontology
+        self._catalog = catalog
+        self._lexical = lexical
+        self._date_order = date_order
+        self._vocabulary = Vocabulary(ontology)
+        self._search = ReadingSearch(ontology)
+        patterns = [pattern for name in sorted(ontology.types) for pattern in ontology.types[name].patterns]
+        self._patterns = tuple(dict.fromkeys((*ontology.identifier_patterns, *patterns)))
+
+    def parse(self, question: str, *, view: View, instant: Instant) -> ParsedQuery:
+        """Everything found in the question, for one reader. `instant`: the moment it is asked.
+
+        Raises UsageError for an empty or over-long question.
+        """
+        text, notes = clean(question)
+        language = detect_language(text)
+        quotes = find_quotes(text)
+        identifier_cues = find_identifiers(text, self._patterns)
+        masked = [(cue.start, cue.end) for cue in identifier_cues]
+        tokens = tokenize(text)
+        dates, date_notes = find_dates(text, instant=instant, order=self._date_order, masked=masked, language=language)
+        found = find_mentions(
+            text,
+            tokens,
+            identifier_cues=identifier_cues,
+            quotes=quotes,
+            dates=[(date.cue.start, date.cue.end) for date in dates],
+            vocabulary=self._vocabulary,
+            catalog=self._catalog,
+            lexical=self._lexical,
+            view=view,
+        )
+        mentions = sorted((*found.identifiers, *found.mentions), key=lambda m: m.cue.start)
+        strong_spans = [(m.cue.start, m.cue.end) for m in mentions if m.strong]
+        dates = tuple(d for d in dates if not _overlaps(d.cue, strong_spans))
+        aggregations = [cue for cue in find_aggregations(text) if not _overlaps(cue, strong_spans)]
+        modifiers = [cue for cue in find_modifiers(text) if not _overlaps(cue, strong_spans)]
+        negations = find_negations(text)
+        self._own(tokens, mentions, dates, quotes, found.unresolved, aggregations)
+        words = find_words(text, tokens, self._vocabulary)
+        question_cue = find_question(text)
+        readings = ()
+        scope = tuple(cue for cue in aggregations if cue.kind is CueKind.SCOPE)
+        counting = [cue for cue in aggregations if cue.kind is CueKind.AGGREGATION]
+        negated = any(_negates(negation, text) for negation in negations)
+        if not negated:
+            described = find_described(
+                text,
+                tokens,
+                words,
+                dates,
+                mentions,
+                ontology=self._ontology,
+                catalog=self._catalog,
+                lexical=self._lexical,
+                view=view,
+            )
+            if described is not None:
+                mentions = sorted((*mentions, described.mention), key=lambda m: m.cue.start)
+                words = [
+                    word
+                    for word in words
+                    if not (described.mention.cue.start <= word.start < described.mention.cue.end)
+                ]
+                dates = tuple(d for d in dates if d not in described.dates)
+                claim(tokens, described.mention.cue.start, described.mention.cue.end, "mention")
+            event = find_event(text, tokens, words, mentions, self._ontology)
+            excluded = ((event.cue.start, event.cue.end),) if event is not None else ()
+            asked = find_asked(text, tokens, [w for w in words], counting, question_cue)
+            readings = self._search.search(
+                Question(
+                    text=text,
+                    tokens=tokens,
+                    mentions=mentions,
+                    words=words,
+                    values=found.values,
+                    dates=dates,
+                    asked=asked,
+                    instant=instant,
+                    modifiers=frozenset(cue.value for cue in modifiers),
+                    event=event,
+                    excluded=excluded,
+                )
+            )
+        moved = next((d for d in dates if d.mode is DateMode.AT and d.interval.start not in (None, instant)), None)
+        now = moved.interval.low if moved is not None and not moved.interval.contains(instant) else instant
+        query = ParsedQuery(
+            text=text,
+            language=language,
+            instant=now,
+            moved=now != instant,
+            identifiers=tuple(m for m in mentions if m.cue.kind is CueKind.IDENTIFIER),
+            mentions=tuple(m for m in mentions if m.cue.kind is not CueKind.IDENTIFIER),
+            relations=tuple(relation_cue(word) for word in words if word.is_relation),
+            types=tuple(_word_cue(word, CueKind.TYPE, ",".join(word.entry.types)) for word in words if word.is_type),
+            attributes=tuple(
+                _word_cue(word, CueKind.ATTRIBUTE, ",".join(sorted({key for _, key in word.entry.attributes})))
+                for word in words
+                if word.entry.attributes
+            ),
+            values=tuple(cue for cue, _ in found.values),
+            dates=dates,
+            aggregations=tuple(counting),
+            modifiers=tuple(modifiers),
+            negations=tuple(negations),
+            quotes=tuple(quotes),
+            scope=scope,
+            question=question_cue,
+            unresolved=found.unresolved,
+            readings=readings,
+            notes=(*notes, *date_notes),
+        )
+        return replace(query, family=family_of(query))
+
+    @staticmethod
+    def _own(
+        tokens: Sequence[Token],
+        mentions: Sequence[Mention],
+        dates: Sequence[DateConstraint],
+        quotes: Sequence[Cue],
+        unresolved: Sequence[Cue],
+        aggregations: Sequence[Cue],
+    ) -> None:
+        for mention in mentions:
+            if mention.strong:
+                claim(tokens, mention.cue.start, mention.cue.end, "mention")
+        for date in dates:
+            claim(tokens, date.cue.start, date.cue.end, "date")
+        for cue in quotes:
+            claim(tokens, cue.start, cue.end, "quote")
+        for cue in unresolved:
+            claim(tokens, cue.start, cue.end, "unresolved")
+        for cue in aggregations:
+            claim(tokens, cue.start, cue.end, "aggregation")
+
+
+def _word_cue(word: WordCue, kind: CueKind, value: str) -> Cue:
+    return Cue(
+        kind=kind, value=value, start=word.start, end=word.end, rule=f"{kind.value}:{word.entry.phrase}", text=word.text
+    )
+
+
+def _overlaps(cue: Cue, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(low < cue.end and cue.start < high for low, high in spans)
+
+
+def _negates(negation: Cue, text: str) -> bool:
+    """A negation that changes the set asked for; "don't count them" only takes back an operation."""
+    return negation.value not in {"operation"}

@@ -1,0 +1,116 @@
+"""Builds stores, models and stages from a store file and a configuration."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from graphroute.config.model import RoutesConfig
+from graphroute.decision_log.writer import DecisionLog
+from graphroute.errors import DataError
+from graphroute.merging.params import MergeParams
+from graphroute.models.embedders import load_embedder
+from graphroute.models.embedders.base import Embedder
+from graphroute.models.llm.base import ChatModel
+from graphroute.models.tokenizers import load_tokenizer
+from graphroute.models.tokenizers.base import Tokenizer
+from graphroute.ontology.load import dump_ontology, load_ontology
+from graphroute.retrieval import RETRIEVERS
+from graphroute.retrieval.base import Backends, Retriever
+from graphroute.stores.catalog.sqlite import SqliteCatalog
+from graphroute.stores.database import Database
+from graphroute.stores.graph.sqlite import SqliteGraph
+from graphroute.stores.lexical.inverted import InvertedIndex
+from graphroute.stores.vector.exact import ExactVectors
+from graphroute.types.ontology import Ontology
+
+
+@dataclass(slots=True)
+class Parts:
+    """Everything one `GraphRoute` is made of."""
+
+    config: RoutesConfig
+    config_hash: str
+    backends: Backends
+    ontology: Ontology
+    settings: Mapping[str, str]
+    tokenizer: Tokenizer
+    merge_params: MergeParams
+    model: ChatModel | None
+    log: DecisionLog | None
+    close: Callable[[], None]
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    _retrievers: dict[str, Retriever] = field(default_factory=dict)
+
+    def retriever(self, name: str, params: Mapping[str, Any]) -> Retriever:
+        """The retriever with these parameters, built when first used."""
+        key = f"{name}:{json.dumps(dict(params), sort_keys=True, default=str)}"
+        if key not in self._retrievers:
+            import importlib
+
+            kind = RETRIEVERS.load(name)
+            declared = importlib.import_module(kind.__module__).Params
+            self._retrievers[key] = kind(self.backends, declared.model_validate(dict(params)))
+        return self._retrievers[key]
+
+
+def assemble(store: Path, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
+    """Open the store and build what the configuration names. Raises DataError if there is no store."""
+    if not store.exists():
+        raise DataError(f"there is no store at {str(store)!r}", hint="run graphroute ingest DIR --store PATH first")
+    database = Database(store, read_only=True)
+    catalog = SqliteCatalog(database)
+    settings = catalog.settings()
+    in_force = load_ontology(Path(ontology)) if ontology is not None else catalog.ontology()
+    vectors, embedder = _vectors(database, settings)
+    backends = Backends(
+        catalog=catalog,
+        graph=SqliteGraph(database),
+        lexical=InvertedIndex(database),
+        ontology=in_force,
+        vectors=vectors,
+        embedder=embedder,
+    )
+    return Parts(
+        config=config,
+        config_hash=_config_hash(config, in_force),
+        backends=backends,
+        ontology=in_force,
+        settings=settings,
+        tokenizer=load_tokenizer(config.tokenizer),
+        merge_params=MergeParams.model_validate(dict(config.merging)),
+        model=_chat_model(config),
+        log=DecisionLog(log) if log is not None else None,
+        close=database.close,
+    )
+
+
+def _vectors(database: Database, settings: Mapping[str, str]) -> tuple[ExactVectors | None, Embedder | None]:
+    identity = settings.get("embedder")
+    if not identity:
+        return None, None
+    embedder = load_embedder(identity.split("@", 1)[0])
+    return ExactVectors(database, embedder.identity), embedder
+
+
+def _chat_model(config: RoutesConfig) -> ChatModel | None:
+    if config.model is None:
+        return None
+    from graphroute.models.llm.openai import OpenAIChat
+
+    return OpenAIChat(
+        base_url=config.model.base_url,
+        model=config.model.model,
+        api_key_variable=config.model.api_key_variable,
+        max_tokens=config.model.max_tokens,
+    )
+
+
+def _config_hash(config: RoutesConfig, ontology: Ontology) -> str:
+    text = config.config_hash + hashlib.sha256(dump_ontology(ontology).encode()).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,238 @@
+"""GraphRoute: parse, route, retrieve, merge, serialize, generate, log; in that order."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from graphroute.config.load import load_routes
+from graphroute.config.model import RoutesConfig
+from graphroute.decision_log.record import record_of
+from graphroute.errors import BackendError, UsageError
+from graphroute.generation.single_pass import answer
+from graphroute.merging.merge import merge
+from graphroute.parsing.parser import Parser
+from graphroute.pipeline.assembly import Parts, assemble
+from graphroute.routing.sufficiency import assess
+from graphroute.serialization.serialize import serialize
+from graphroute.types.evidence import Degradation, EvidenceBundle
+from graphroute.types.query import ParsedQuery
+from graphroute.types.reader import Reader
+from graphroute.types.retrieval import RetrievalResult, Verdict
+from graphroute.types.route import RouteDecision
+from graphroute.types.time import Instant, instant_of
+from graphroute.types.trace import Attempt, Trace
+from graphroute.types.view import View
+
+AsOf = datetime | date | str | None
+
+
+class GraphRoute:
+    """A router over one store. Open once per process; safe to share between threads.
+
+    Questions are read by people with labels: every call takes `reader`. `as_of` is the day the question is asked: what "now" and
+    relative dates mean; without it the store's configured day, else the clock.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._router = parts.config.router()
+        self._parser = Parser(
+            parts.ontology,
+            parts.backends.catalog,
+            parts.backends.lexical,
+            date_order=parts.config.date_order,
+        )
+
+    @classmethod
+    def open(
+        cls,
+        store: str | Path,
+        *,
+        routes: str | Path | RoutesConfig | None = None,
+        ontology: str | Path | None = None,
+        log: str | Path | None = None,
+    ) -> Self:
+        """Open a store that `graphroute ingest` wrote.
+
+        `routes`: a routes file, the shipped policy if None. `ontology`: replaces the one kept in the store. `log`: where decision
+        records go, none if None. Raises ConfigurationError, DataError or BackendError.
+        """
+        config = routes if isinstance(routes, RoutesConfig) else load_routes(routes)
+        return cls(assemble(Path(store), config, ontology=ontology, log=Path(log) if log else None))
+
+    def close(self) -> None:
+        """Release the store."""
+        self._parts.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def retrieve(self, question: str, *, reader: Reader, as_of: AsOf = None) -> EvidenceBundle:
+        """The evidence bundle for a question, logged."""
+        return self._run(question, reader, as_of, generate=False).bundle
+
+    def explain(self, question: str, *, reader: Reader, as_of: AsOf = None) -> Trace:
+        """Everything one retrieval decided, with the serialized evidence; no answer is generated."""
+        return self._run(question, reader, as_of, generate=False)
+
+    def ask(self, question: str, *, reader: Reader, as_of: AsOf = None) -> Trace:
+        """The same, then an answer from the configured endpoint; without one the answer holds the prompt and says so."""
+        return self._run(question, reader, as_of, generate=True)
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The store's settings: dataset, day, embedder, default labels."""
+        return self._parts.settings
+
+    def _run(self, question: str, reader: Reader, as_of: AsOf, *, generate: bool) -> Trace:
+        parts, clock = self._parts, _Clock()
+        view = parts.backends.catalog.view(reader=reader)
+        instant = self._instant(as_of)
+        query = clock.time("parse", lambda: self._parser.parse(question, view=view, instant=instant))
+        decision = clock.time("route", lambda: self._router.route(query, limits=parts.config.bounds()))
+        attempts = [self._attempt(query, decision, (), view=view, clock=clock)]
+        fallback = self._router.fallback(query, decision, attempts[0].sufficiency)
+        if fallback is not None:
+            attempts.append(self._attempt(query, fallback, attempts[0].results, view=view, clock=clock))
+        bundle = clock.time("merge", lambda: self._merge(query, attempts, view=view, as_of=instant))
+        serialized = clock.time(
+            "serialize",
+            lambda: serialize(
+                bundle, format=parts.config.format, budget=parts.config.budget, tokenizer=parts.tokenizer
+            ),
+        )
+        said = None
+        if generate:
+            said = clock.time(
+                "generate",
+                lambda: answer(bundle, serialized, model=parts.model, timeout=parts.config.deadlines.generate / 1000),
+            )
+        trace = Trace(
+            run_id=uuid.uuid4().hex,
+            reader=reader,
+            query=query,
+            attempts=tuple(attempts),
+            bundle=bundle,
+            serialized=serialized,
+            answer=said,
+            seconds=clock.seconds,
+            config_hash=parts.config_hash,
+            operator={
+                "sequence": view.sequence,
+                "stale_paths": sum(r.stale_paths for a in attempts for r in a.results),
+            },
+        )
+        if parts.log is not None:
+            parts.log.append(record_of(trace, log_question=parts.config.log.question_text))
+        return trace
+
+    def _attempt(
+        self,
+        query: ParsedQuery,
+        decision: RouteDecision,
+        before: Sequence[RetrievalResult],
+        *,
+        view: View,
+        clock: _Clock,
+    ) -> Attempt:
+        """Run the retrievers of a route in order. One that ran on the route before is not run again."""
+        known = {result.retriever: result for result in before if result.verdict is not Verdict.FAILED}
+        results: list[RetrievalResult] = []
+        for name in decision.retrievers:
+            if name in known:
+                results.append(known[name])
+                continue
+            results.append(
+                clock.time(
+                    f"retrieve:{name}",
+                    lambda name=name: self._retrieve(name, query, decision, tuple(results), view=view),  # type: ignore[misc]
+                )
+            )
+        threshold = self._router.threshold(decision)
+        sufficiency = assess(query, results, threshold=threshold, authority=self._parts.ontology.source_authority)
+        return Attempt(decision=decision, results=tuple(results), sufficiency=sufficiency)
+
+    def _retrieve(
+        self, name: str, query: ParsedQuery, decision: RouteDecision, prior: tuple[RetrievalResult, ...], *, view: View
+    ) -> RetrievalResult:
+        retriever = self._parts.retriever(name, decision.params.get(name, {}))
+        deadline = time.monotonic() + self._parts.config.deadlines.seconds_of(name)
+        try:
+            return retriever.retrieve(query, view=view, limits=decision.limits, prior=prior, deadline=deadline)
+        except BackendError as error:
+            return RetrievalResult(retriever=name, verdict=Verdict.FAILED, reason=error.message)
+
+    def _merge(self, query: ParsedQuery, attempts: Sequence[Attempt], *, view: View, as_of: Instant) -> EvidenceBundle:
+        results: dict[str, RetrievalResult] = {}
+        for attempt in attempts:
+            for result in attempt.results:
+                results.setdefault(result.retriever, result)
+        degraded = tuple(
+            Degradation(stage=result.retriever, reason=result.reason)
+            for result in results.values()
+            if result.verdict is Verdict.FAILED
+        )
+        return merge(
+            query,
+            attempts[-1].decision,
+            tuple(results.values()),
+            attempts=tuple(attempts),
+            view=view,
+            catalog=self._parts.backends.catalog,
+            graph=self._parts.backends.graph,
+            ontology=self._parts.ontology,
+            params=self._parts.merge_params,
+            degraded=degraded,
+            instant=query.instant,
+        )
+
+    def _instant(self, as_of: AsOf) -> Instant:
+        given: Any = as_of if as_of is not None else self._parts.settings.get("as_of") or None
+        if given is None:
+            return instant_of(self._parts.now())
+        return parse_as_of(given)
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def time(self, stage: str, run: Any) -> Any:
+        """Run a stage and add its seconds."""
+        began = time.perf_counter()
+        try:
+            return run()
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - began
+
+
+def parse_as_of(given: datetime | date | str) -> Instant:
+    """The instant of a day or moment. A naive moment is refused; a day means its first instant in UTC."""
+    if isinstance(given, datetime):
+        if given.tzinfo is None:
+            raise UsageError(
+                f"as_of {given.isoformat()} has no time zone", allowed="an aware datetime, a date or ISO 8601"
+            )
+        return instant_of(given)
+    if isinstance(given, date):
+        return instant_of(datetime(given.year, given.month, given.day, tzinfo=UTC))
+    try:
+        text = given.strip()
+        if len(text) == 10:
+            return parse_as_of(date.fromisoformat(text))
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"as_of {given!r} is not a date", allowed="2026-08-21 or 2026-08-21T09:00:00Z") from None
+    # A naive moment in a text is UTC: the one rule for data and questions.
+    return instant_of(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
