@@ -1,0 +1,443 @@
+"""Infers an ontology from a profile of the data: types, relations, words, records and identifier patterns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from graphroute.indexing.profile import (
+    DataProfile,
+    FieldProfile,
+    KindProfile,
+    PredicateProfile,
+    ProfileBuilder,
+    TypeProfile,
+    local_part,
+)
+from graphroute.ontology.lexicon import (
+    expand,
+    is_agent,
+    is_event,
+    is_place,
+    is_thing,
+    is_time,
+    lexicon,
+    singular,
+    synonyms,
+)
+from graphroute.ontology.naming import RelationWords, Side, name_parts, relation_words, type_nouns, variants
+from graphroute.types.ontology import AttributeType, EntityType, Ontology, RecordType, RelationKind, RelationType
+
+__all__ = ["DataProfile", "ProfileBuilder", "infer_ontology", "local_part"]
+
+MAX_PHRASES = 20
+"""Phrases of one role kept for a relation; own words come first."""
+
+_ROLES = ("forward", "inverse", "object_nouns", "subject_nouns")
+_NAME_FIELDS = ("name", "title", "full name", "display name", "label")
+_CODE = re.compile(r"(?P<head>[^\W\d_]{1,12})(?P<mark>[-_ #.]?)(?P<rest>[\w.()\- ]*\d[\w.()\- ]*)\Z")
+_TITLE_CODE = re.compile(r"(?P<head>[A-Z]{1,8})(?P<mark>[-_])(?P<rest>\d+)\b")
+_RULE_CODE = re.compile(r"(?P<head>[A-Z]{2,6}) [A-Z]{0,4}\d+[A-Za-z]?(?:\.[\w()]+)+")
+
+
+def infer_ontology(profile: DataProfile | ProfileBuilder) -> Ontology:
+    """The ontology that a profile suggests: a pure function, equal for equal profiles.
+
+    What it cannot know it leaves closed: a relation is `complete` only if records state it or its history has ends,
+    `symmetric` never. Types and relations that only restricted sources prove are marked for the operator to confirm.
+    """
+    if isinstance(profile, ProfileBuilder):
+        profile = profile.build()
+    types = _types(profile)
+    relations = _relations(profile, types)
+    records = _records(profile, types)
+    titles_are_names = any(
+        item.entities >= 3 and item.documents >= 0.9 * item.entities for item in profile.types if not item.restricted
+    )
+    return Ontology(
+        types=types,
+        relations=relations,
+        attributes=_attributes(profile, types, relations, records),
+        records=records,
+        identifier_patterns=_title_patterns(profile),
+        titles_are_names=titles_are_names,
+        inferred=True,
+    )
+
+
+# Types
+
+
+def _types(profile: DataProfile) -> dict[str, EntityType]:
+    nouns = {item.name: _nouns(item, profile) for item in profile.types}
+    # A type's own name is no synonym of another type.
+    owners: dict[str, str] = {}
+    for name in sorted(nouns):
+        for noun in nouns[name][0]:
+            owners.setdefault(noun, name)
+    found = {}
+    for item in profile.types:
+        own, other = nouns[item.name]
+        words = [*own, *(noun for noun in other if owners.get(noun, item.name) == item.name)]
+        found[item.name] = EntityType(
+            name=item.name,
+            nouns=tuple(dict.fromkeys(words))[:MAX_PHRASES],
+            display=_display(item),
+            prefix=item.prefix if item.prefix != item.name else None,
+            patterns=_id_patterns(item),
+            agent=any(is_agent(noun) for noun in own),
+            temporal=any(is_time(noun) for noun in own),
+            place=any(is_place(noun) for noun in own),
+            restricted=item.restricted,
+        )
+    return found
+
+
+def _nouns(item: TypeProfile, profile: DataProfile) -> tuple[list[str], list[str]]:
+    """Nouns of a type: its own (name, expanded name, what its records and ids call it) and synonyms."""
+    named = type_nouns(item.name)
+    parts = name_parts(item.name)
+    own = [singular(phrase) for phrase in variants(parts)] if parts else [item.name.casefold()]
+    other = [noun for noun in named if noun not in own]
+    for kind in profile.kinds:
+        if kind.name and any(field.prefix == (item.prefix or item.name) for field in _id_fields(kind)):
+            for phrase in variants(name_parts(kind.name)):
+                noun = singular(phrase)
+                other.append(noun)
+                other.extend(synonyms(noun))
+    for word in _leading_words(item.locals):
+        own.extend(variants([word]))
+    if item.documents >= 0.9 * item.entities:
+        other.extend(lexicon().documents)
+    return list(dict.fromkeys(own)), list(dict.fromkeys(other))
+
+
+def _leading_words(locals_: Sequence[str]) -> tuple[str, ...]:
+    """First words that many ids share: `sig-node`, `sig-auth`, `wg-batch` give sig and wg."""
+    plain = [text for text in locals_ if re.fullmatch(r"[a-z]{2,12}(?:[-_][a-z0-9]+)+", text)]
+    if len(plain) < max(5, 0.6 * len(locals_)):
+        return ()
+    counts = Counter(re.split(r"[-_]", text)[0] for text in plain)
+    frequent = [word for word, count in sorted(counts.items()) if count >= max(3, 0.05 * len(plain))]
+    if sum(counts[word] for word in frequent) < 0.6 * len(plain) or any(re.search(r"\d", text) for text in plain[:1]):
+        return ()
+    return tuple(sorted(frequent, key=lambda word: (-counts[word], word)))
+
+
+def _display(item: TypeProfile) -> str | None:
+    """A template where the id is how people call the thing; else the name is shown, and without one the local part."""
+    if item.prefix and item.titles_seen >= 3 and item.titled >= 0.6 * item.titles_seen and _numeric(item.locals):
+        return f"{item.prefix.upper()}-{{local}}"
+    if item.named and item.locals and _shape(item.locals) is not None and not _numeric(item.locals):
+        return "{local}"
+    return None
+
+
+def _numeric(locals_: Sequence[str]) -> bool:
+    return bool(locals_) and sum(text.isascii() and text.isdigit() for text in locals_) >= 0.95 * len(locals_)
+
+
+def _id_patterns(item: TypeProfile) -> tuple[str, ...]:
+    patterns: list[str] = []
+    if len(item.locals) >= 3:
+        if _numeric(item.locals):
+            if item.prefix and item.prefix.isascii() and item.prefix.isalpha() and len(item.prefix) >= 2:
+                patterns.append(rf"(?i)\b{item.prefix}[- _#:]?\d+\b")
+        else:
+            shape = _shape(item.locals)
+            if shape is not None:
+                patterns.append(shape)
+    if item.documents >= 0.9 * item.entities and item.titles:
+        codes = [match["head"] for match in map(_RULE_CODE.match, item.titles) if match]
+        heads = sorted(head for head, count in Counter(codes).items() if count >= 3)
+        if heads and len(heads) <= 40 and len(codes) >= 0.4 * len(item.titles):
+            patterns.append(rf"\b(?:{'|'.join(heads)}) [A-Z]{{0,4}}\d+[A-Za-z]?(?:\.\w+)*(?:\.?\(\w+\))*")
+    return tuple(patterns)
+
+
+def _shape(locals_: Sequence[str]) -> str | None:
+    """A pattern of ids like `CHG-482`, `btxn_9f3a`, `R17`: a few letter heads, then something with a digit."""
+    matches = [match for match in map(_CODE.match, locals_) if match]
+    if len(matches) < max(3, 0.6 * len(locals_)):
+        return None
+    counts = Counter((match["head"], match["mark"]) for match in matches)
+    heads = sorted(
+        head for head, count in counts.items() if count >= max(3 if len(matches) > 8 else 1, 0.01 * len(matches))
+    )
+    covered = [match for match in matches if (match["head"], match["mark"]) in heads]
+    if not heads or len(heads) > 12 or len(covered) < 0.6 * len(locals_):
+        return None
+    rests = [match["rest"] for match in covered]
+    if all(rest.isascii() and rest.isdigit() for rest in rests):
+        body = r"\d+"
+    elif all(re.fullmatch(r"\d+(?:\.\d+)*", rest) for rest in rests):
+        body = r"\d+(?:\.\d+)*"
+    elif all(re.fullmatch(r"\w+", rest, re.ASCII) for rest in rests):
+        body = r"\w*\d\w*"
+    else:
+        body = r"[\w.\-]*\d[\w.\-]*"
+    marks = sorted({mark for _, mark in heads})
+    words = "|".join(re.escape(head) for head in sorted({head for head, _ in heads}))
+    mark = "" if marks == [""] else "[- ]?" if marks == ["-"] and body == r"\d+" else _marks(marks)
+    if marks == [""] and body == r"\w*\d\w*":
+        return None  # letters run into a mix of letters and digits: any word with a digit would match
+    flag = "(?i)" if len(words) >= 2 and body == r"\d+" and marks != [""] else ""
+    return rf"{flag}\b(?:{words}){mark}{body}\b"
+
+
+def _marks(marks: Sequence[str]) -> str:
+    group = "".join(re.escape(mark) for mark in marks if mark)
+    return f"[{group}]" + ("?" if "" in marks else "") if len(group) > 1 else group + ("?" if "" in marks else "")
+
+
+def _title_patterns(profile: DataProfile) -> tuple[str, ...]:
+    """Codes that documents' titles begin with ("CHG-482 Renew the certificate")."""
+    heads: set[str] = set()
+    for kind in profile.kinds:
+        codes = [match["head"] for match in map(_TITLE_CODE.match, kind.titles) if match]
+        if len(codes) >= max(3, 0.6 * len(kind.titles)):
+            heads.update(head for head, count in Counter(codes).items() if count >= max(2, 0.05 * len(codes)))
+    known = {item.prefix.upper() for item in profile.types if item.prefix and _numeric(item.locals)}
+    names = sorted(heads - known)
+    return (rf"(?i)\b(?:{'|'.join(names)})[- ]?\d+\b",) if names and len(names) <= 40 else ()
+
+
+# Relations
+
+
+def _relations(profile: DataProfile, types: Mapping[str, EntityType]) -> dict[str, RelationType]:
+    occurrences = _occurrences(profile, types)
+    domains = {item.name: tuple(name for name, _ in item.domain) for item in profile.predicates}
+    ranges = {item.name: tuple(name for name, _ in item.range) for item in profile.predicates}
+    words = {
+        item.name: relation_words(item.name, _side(domains[item.name], types), _side(ranges[item.name], types))
+        for item in profile.predicates
+    }
+    _add_range_nouns(words, domains, ranges, types)
+    _let_own_words_win(words, domains, ranges)
+    found = {}
+    for item in profile.predicates:
+        phrases = {role: words[item.name].phrases(role)[:MAX_PHRASES] for role in _ROLES}
+        event = item.closed == 0 and item.started >= 0.9 and any(name in occurrences for name in domains[item.name])
+        found[item.name] = RelationType(
+            name=item.name,
+            domain=domains[item.name],
+            range=ranges[item.name],
+            kind=RelationKind.EVENT if event else RelationKind.STATE,
+            complete=item.recorded >= 0.9 or (item.closed > 0 and item.started >= 0.9),
+            functional=item.subjects >= 3 and item.several_at_once <= 0.01,
+            forward=phrases["forward"],
+            inverse=phrases["inverse"],
+            object_nouns=phrases["object_nouns"],
+            subject_nouns=phrases["subject_nouns"],
+            restricted=item.restricted,
+        )
+    return found
+
+
+def _side(names: Sequence[str], types: Mapping[str, EntityType]) -> Side:
+    members = [types[name] for name in names if name in types]
+    return Side(
+        nouns=tuple(dict.fromkeys(noun for item in members for noun in item.nouns)),
+        agent=bool(members) and members[0].agent,
+        temporal=bool(members) and members[0].temporal,
+    )
+
+
+def _occurrences(profile: DataProfile, types: Mapping[str, EntityType]) -> frozenset[str]:
+    """Types whose entities happen at one moment: by their noun, or each fact of theirs is single, open and of its record's day."""
+    by_type: dict[str, list[PredicateProfile]] = {}
+    for item in profile.predicates:
+        if item.domain:
+            by_type.setdefault(item.domain[0][0], []).append(item)
+    found = set()
+    for name, items in by_type.items():
+        nouns = types[name].nouns[:3] if name in types else ()
+        dated = [item for item in items if item.started >= 0.9]
+        closed = any(item.closed for item in items)
+        if closed or not dated or any(item.single < 0.95 for item in dated):
+            continue
+        lasting = any(is_thing(noun) or is_agent(noun) or is_place(noun) for noun in nouns)
+        same_day = all(item.at_source_date >= 0.9 for item in dated) and sum(item.facts for item in dated) >= 5
+        if any(is_event(noun) for noun in nouns) or (same_day and not lasting):
+            found.add(name)
+    return frozenset(found)
+
+
+def _add_range_nouns(
+    words: Mapping[str, RelationWords],
+    domains: Mapping[str, Sequence[str]],
+    ranges: Mapping[str, Sequence[str]],
+    types: Mapping[str, EntityType],
+) -> None:
+    """The nouns of the range name the object where no other relation joins the two types."""
+    joins: Counter[tuple[str, str]] = Counter()
+    for name in words:
+        joins.update((source, target) for source in domains[name] for target in ranges[name])
+    for name in sorted(words):
+        if len(domains[name]) == len(ranges[name]) == 1 and domains[name] != ranges[name]:
+            pair = (domains[name][0], ranges[name][0])
+            if joins[pair] == 1 and pair[1] in types:
+                words[name].add("object_nouns", *types[pair[1]].nouns)
+
+
+def _let_own_words_win(
+    words: Mapping[str, RelationWords], domains: Mapping[str, Sequence[str]], ranges: Mapping[str, Sequence[str]]
+) -> None:
+    """A synonym is dropped where another relation between like types has the phrase from its own name."""
+    for name in sorted(words):
+        for other in sorted(words):
+            if other == name or not (
+                set(domains[name]) & set(domains[other]) and set(ranges[name]) & set(ranges[other])
+            ):
+                continue
+            taken = {phrase for role in _ROLES for phrase in words[other].own.get(role, ())}
+            for role in _ROLES:
+                group = words[name].other.get(role, {})
+                for phrase in [phrase for phrase in group if phrase in taken]:
+                    if phrase not in words[name].own.get(role, ()):
+                        del group[phrase]
+
+
+# Records
+
+
+def _id_fields(kind: KindProfile) -> list[FieldProfile]:
+    """Fields that hold the id of the record's own entity, the best first."""
+    found = [
+        item
+        for item in kind.fields
+        if item.prefix and item.refers >= 0.9 and item.unique >= 0.98 and item.present >= 0.95
+    ]
+    titles = set(name_parts(kind.name))
+
+    def rank(item: FieldProfile) -> tuple[int, int, str]:
+        parts = set(name_parts(item.key))
+        identifier = 0 if parts & {"id", "key", "number", "no", "code"} else 1
+        return (0 if parts & titles else 1, identifier, item.key)
+
+    return sorted(found, key=rank)
+
+
+def _records(profile: DataProfile, types: Mapping[str, EntityType]) -> tuple[RecordType, ...]:
+    by_prefix = {item.prefix or item.name: item.name for item in profile.types}
+    found = []
+    for kind in profile.kinds:
+        if kind.records < 0.8 or not kind.fields:
+            continue
+        type_name = id_field = None
+        ids = _id_fields(kind) if kind.nodes < 0.9 else []
+        # One document says little about which field identifies it.
+        if ids and ids[0].prefix in by_prefix and (kind.documents >= 3 or len({item.prefix for item in ids}) == 1):
+            type_name, id_field = by_prefix[ids[0].prefix or ""], ids[0].key
+        elif ids:
+            own = [item for item in ids if set(name_parts(item.key)) & set(name_parts(kind.name))]
+            if own and own[0].prefix in by_prefix:
+                type_name, id_field = by_prefix[own[0].prefix or ""], own[0].key
+        about = type_name or (kind.subjects[0][0] if kind.subjects else None)
+        found.append(
+            RecordType(
+                kind=kind.name,
+                type=type_name,
+                id_field=id_field,
+                names=_name_fields(kind, types.get(about or "")),
+                attributes={"*": "*"},
+                date_order="DMY" if kind.day_first > kind.month_first else "MDY",
+            )
+        )
+    return tuple(found)
+
+
+def _name_fields(kind: KindProfile, about: EntityType | None) -> tuple[str, ...]:
+    """Fields that name the record's entity: name or title; a full or company name only of people and organisations."""
+    nouns = set(about.nouns) if about else set()
+    agent = about is not None and about.agent
+    found = []
+    for item in kind.fields:
+        words = " ".join(name_parts(item.key))
+        owner, _, last = words.rpartition(" ")
+        named = words in _NAME_FIELDS[:2] or words in ("display name", "label")
+        named = named or (words in ("full name", "company name", "legal name") and agent)
+        named = named or (last in ("name", "title") and expand(owner) in nouns)
+        if named and item.present >= 0.8 and item.unique >= 0.8 and item.length <= 150 and item.refers < 0.5:
+            found.append(item.key)
+    return tuple(sorted(found, key=lambda key: (len(name_parts(key)), key)))
+
+
+def _attributes(
+    profile: DataProfile,
+    types: Mapping[str, EntityType],
+    relations: Mapping[str, RelationType],
+    records: Iterable[RecordType],
+) -> dict[str, tuple[AttributeType, ...]]:
+    kinds = {kind.name: kind for kind in profile.kinds}
+    found: dict[str, dict[str, AttributeType]] = {}
+    for record in records:
+        kind = kinds[record.kind]
+        about = record.type or (kind.subjects[0][0] if kind.subjects else None)
+        if about not in types or about is None:
+            continue
+        related = _relation_nouns(about, relations)
+        for item in kind.fields:
+            words = " ".join(name_parts(item.key))
+            if (
+                item.key == record.id_field
+                or item.key in record.names
+                or item.refers >= 0.5
+                or item.length > 300
+                or not words
+                or singular(words) in related
+                or item.key in relations
+            ):
+                continue
+            attribute = _attribute(item, types[about], kind)
+            before = found.setdefault(about, {}).get(item.key)
+            if before is not None:
+                nouns = tuple(dict.fromkeys((*before.nouns, *attribute.nouns)))
+                attribute = AttributeType(
+                    key=item.key,
+                    nouns=nouns,
+                    kind=before.kind if before.kind == attribute.kind else "text",
+                    enumerated=before.enumerated or attribute.enumerated,
+                )
+            found[about][item.key] = attribute
+    return {name: tuple(items[key] for key in sorted(items)) for name, items in sorted(found.items()) if items}
+
+
+def _relation_nouns(about: str, relations: Mapping[str, RelationType]) -> frozenset[str]:
+    return frozenset(
+        phrase
+        for relation in relations.values()
+        if about in relation.domain
+        for phrase in (*relation.object_nouns[:3], " ".join(name_parts(relation.name)))
+    )
+
+
+def _attribute(item: FieldProfile, owner: EntityType, kind: KindProfile) -> AttributeType:
+    parts = [part for part in name_parts(item.key) if part not in ("at", "on")] or name_parts(item.key)
+    value_kind = max(("text", "number", "date"), key=lambda name: item.kinds.get(name, 0.0))
+    if item.kinds.get(value_kind, 0.0) < 0.8:
+        value_kind = "text"
+    nouns: dict[str, None] = {}
+    for phrase in variants(parts):
+        nouns.setdefault(singular(phrase))
+    context = {word for noun in owner.nouns for word in noun.split()} | set(name_parts(kind.name))
+    rest = list(parts)
+    while len(rest) > 1 and (rest[0] in context or expand(rest[0]) in context):
+        rest = rest[1:]
+        for phrase in variants(rest):
+            nouns.setdefault(singular(phrase))
+    for noun in tuple(nouns):
+        for other in synonyms(noun):
+            nouns.setdefault(other)
+    if value_kind == "date":
+        for part in parts:
+            verb = lexicon().actions.get(part) or lexicon().verb_forms.get(part)
+            if verb is not None and part not in ("date", "time"):
+                nouns.setdefault(f"{verb} date")
+                nouns.setdefault(verb)
+    enumerated = (
+        value_kind == "text" and item.length <= 40 and item.distinct <= 60 and item.values >= max(6, 3 * item.distinct)
+    )
+    return AttributeType(key=item.key, nouns=tuple(nouns)[:12], kind=value_kind, enumerated=enumerated)

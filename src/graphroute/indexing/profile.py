@@ -1,0 +1,500 @@
+"""Profiles a data set in one pass: types, predicates, kinds of record and shapes of ids, for ontology inference."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+from zlib import crc32
+
+from graphroute.indexing.records import parse_record, type_value
+from graphroute.types.graph import Assertion
+from graphroute.types.source import Source
+from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant
+
+UNTYPED = "entity"
+"""Type of entities whose id and rows tell none."""
+
+_MAX_PREFIXES = 200
+_PREFIX = re.compile(r"([^\W\d_][\w.-]{0,31})[:/](?=.)")
+_SCHEMES = frozenset(["http", "https", "urn", "mailto", "ftp", "file", "doi"])
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeProfile:
+    """Entities of one type. `locals`, `names`: a sample. `titled`: how many of `titles_seen` documents about an entity of the
+    type have `PREFIX-local` in their title. `documents`: entities whose id is that of a document."""
+
+    name: str
+    entities: int
+    prefix: str | None = None
+    named: int = 0
+    locals: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    titles_seen: int = 0
+    titled: int = 0
+    documents: int = 0
+    restricted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredicateProfile:
+    """Facts of one predicate. Shares are in [0, 1] and, like type counts, taken over a sample of whole subjects.
+
+    `domain`, `range`: types in order of the facts they explain. `single`: share of subjects with one fact. `most_at_once`: most
+    distinct objects of a subject at one instant, `several_at_once`: share of subjects with more than one. `started`: share of
+    facts with a start. `at_source_date`: share whose start is the day of their source. `recorded`: share supported by
+    record-like documents.
+    """
+
+    name: str
+    facts: int
+    domain: tuple[tuple[str, int], ...]
+    range: tuple[tuple[str, int], ...]
+    subjects: int
+    objects: int
+    single: float
+    most_at_once: int
+    several_at_once: float
+    closed: int
+    started: float
+    at_source_date: float
+    recorded: float
+    restricted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldProfile:
+    """One field of a kind of record. `present`: share of the documents. `unique`: distinct values per document that has it.
+
+    `kinds`: share of values by kind (text, number, date). `refers`: share of values that are the local part of a known
+    entity's id, and the id prefix with the most.
+    """
+
+    key: str
+    present: float
+    distinct: int
+    values: int
+    unique: float
+    length: float
+    kinds: Mapping[str, float]
+    prefix: str | None = None
+    refers: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindProfile:
+    """Documents of one kind (or table). `records`: share that holds `key: value` lines. `day_first`: dates that can only
+    be read day first; `month_first` likewise. `subjects`: types of the entities the documents are about."""
+
+    name: str
+    documents: int
+    records: float
+    nodes: float
+    fields: tuple[FieldProfile, ...] = ()
+    titles: tuple[str, ...] = ()
+    day_first: int = 0
+    month_first: int = 0
+    subjects: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataProfile:
+    """What ontology inference looks at. Everything is in name order."""
+
+    types: tuple[TypeProfile, ...] = ()
+    predicates: tuple[PredicateProfile, ...] = ()
+    kinds: tuple[KindProfile, ...] = ()
+
+
+class _Sample(Generic[_T]):
+    """Keeps the items whose key hashes lowest, so that the choice depends on neither order nor seed."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._bound = 1 << 32
+        self._size = 0
+        self.items: dict[str, list[_T]] = {}
+
+    def add(self, key: str, item: Callable[[], _T]) -> None:
+        """Keeps `item()` under `key` if the key is in the sample."""
+        if _hash(key) >= self._bound:
+            return
+        self.items.setdefault(key, []).append(item())
+        self._size += 1
+        while self._size > self._limit and len(self.items) > 1:
+            self._bound //= 2
+            self.items = {key: kept for key, kept in self.items.items() if _hash(key) < self._bound}
+            self._size = sum(len(kept) for kept in self.items.values())
+
+    @property
+    def scale(self) -> float:
+        """Keys seen for each key kept, on average."""
+        return (1 << 32) / self._bound
+
+    def sorted(self) -> Iterator[tuple[str, list[_T]]]:
+        """Keys with their items, by key."""
+        return iter(sorted(self.items.items(), key=lambda entry: entry[0]))
+
+
+def _hash(key: str) -> int:
+    # Mixed with a constant, because CRC alone keeps neighbouring ids together.
+    return (crc32(key.encode("utf-8", "surrogatepass")) * 0x9E3779B1) & 0xFFFFFFFF
+
+
+@dataclass(slots=True)
+class _Predicate:
+    facts: _Sample[tuple[str, Instant, Instant, tuple[tuple[str, ...], ...]]]
+    count: int = 0
+    closed: int = 0
+
+
+@dataclass(slots=True)
+class _Document:
+    fields: tuple[tuple[str, str], ...]
+    node: str | None
+    title: str
+
+
+@dataclass(slots=True)
+class _Kind:
+    documents: int = 0
+    sample: _Sample[_Document] = field(default_factory=lambda: _Sample(2_000))
+
+
+class ProfileBuilder:
+    """Collects a profile from a stream of sources, entities and assertions, in any order.
+
+    Holds ids, and samples of the rest; `sample` bounds the facts kept per predicate. `default_labels` tell open sources from
+    restricted ones (`public` if none are given).
+    """
+
+    def __init__(self, *, default_labels: Iterable[str] = (), sample: int = 40_000) -> None:
+        self._open_labels = frozenset(default_labels) or frozenset({"public"})
+        self._sample = sample
+        self._kind_names: dict[str, str] = {}
+        self._sources: dict[str, tuple[str, Instant | None, bool]] = {}
+        self._kinds: dict[str, _Kind] = {}
+        self._ids: dict[str, tuple[str, ...]] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._predicates: dict[str, _Predicate] = {}
+        self._any_open = False
+
+    def add_source(self, source: Source) -> None:
+        """Counts a document; the fields of a sample are read."""
+        name = self._kind_names.setdefault(source.kind or "", source.kind or "")
+        kind = self._kinds.setdefault(name, _Kind())
+        kind.documents += 1
+        open_source = not self._open_labels.isdisjoint(source.labels)
+        self._any_open = self._any_open or open_source
+        date = source.validity.start if source.validity.start is not None else source.timestamp
+        self._sources[source.id] = (name, date, open_source)
+        if source.node is not None:
+            self._ids.setdefault(source.node, ())
+
+        def document() -> _Document:
+            fields = tuple((item.key, item.value) for item in parse_record(source.text[:20_000]))
+            return _Document(fields, source.node, source.title)
+
+        kind.sample.add(source.id, document)
+
+    def add_entity(self, entity_id: str, types: Iterable[str], names: Iterable[str]) -> None:
+        """Notes an entity's types (none: they are read from its id) and names."""
+        given = tuple(dict.fromkeys(name for name in types if name))
+        self._ids[entity_id] = tuple(dict.fromkeys((*self._ids.get(entity_id, ()), *given)))
+        kept = tuple(names)
+        if kept:
+            self._names[entity_id] = (*self._names.get(entity_id, ()), *kept)
+
+    def add_assertion(self, assertion: Assertion) -> None:
+        """Counts a fact; the facts of a sample of subjects are kept."""
+        self._ids.setdefault(assertion.subject, ())
+        self._ids.setdefault(assertion.object, ())
+        predicate = self._predicates.get(assertion.predicate)
+        if predicate is None:
+            predicate = self._predicates[assertion.predicate] = _Predicate(_Sample(self._sample))
+        predicate.count += 1
+        predicate.closed += assertion.validity.end is not None
+        predicate.facts.add(
+            assertion.subject,
+            lambda: (
+                assertion.object,
+                assertion.validity.low,
+                assertion.validity.high,
+                tuple(tuple(span.source_id for span in group) for group in assertion.supports),
+            ),
+        )
+
+    def build(self) -> DataProfile:
+        """The profile of everything added so far."""
+        return _Build(self).profile()
+
+    def parts(self) -> tuple[Mapping[str, tuple[str, Instant | None, bool]], Mapping[str, _Kind]]:
+        """Sources (kind, date, open) and kinds, for building."""
+        return self._sources, self._kinds
+
+
+class _Build:
+    def __init__(self, builder: ProfileBuilder) -> None:
+        self._sources, self._kinds = builder.parts()
+        self._ids = builder._ids
+        self._names = builder._names
+        self._predicates = builder._predicates
+        self._any_open = builder._any_open
+        self._prefixes = self._find_prefixes()
+        self._open_types: set[str] = set()
+        self._subjects_by_kind: dict[str, Counter[str]] = {}
+
+    def profile(self) -> DataProfile:
+        record_share = {name: self._record_share(kind) for name, kind in self._kinds.items()}
+        predicates = tuple(
+            self._predicate(name, predicate, record_share) for name, predicate in sorted(self._predicates.items())
+        )
+        kinds = tuple(self._kind(name, kind, record_share[name]) for name, kind in sorted(self._kinds.items()))
+        return DataProfile(types=self._types(), predicates=predicates, kinds=kinds)
+
+    def _find_prefixes(self) -> frozenset[str]:
+        """Id prefixes that mark a type: few, and carried by nearly all entities without a type of their own."""
+        counts: Counter[str] = Counter()
+        untyped = 0
+        for entity_id, types in self._ids.items():
+            prefix = _prefix(entity_id)
+            untyped += not types
+            if prefix is not None:
+                counts[prefix] += 1
+        if len(counts) > _MAX_PREFIXES or (untyped and 3 * len(counts) > max(untyped, 12)):
+            return frozenset()
+        return frozenset(counts)
+
+    def types_of(self, entity_id: str) -> tuple[str, ...]:
+        types = self._ids.get(entity_id, ())
+        if types:
+            return types
+        prefix = _prefix(entity_id)
+        return (prefix,) if prefix in self._prefixes and prefix is not None else (UNTYPED,)
+
+    def _record_share(self, kind: _Kind) -> float:
+        documents = [document for _, kept in kind.sample.sorted() for document in kept]
+        return sum(bool(document.fields) for document in documents) / max(1, len(documents))
+
+    def _predicate(self, name: str, predicate: _Predicate, record_share: Mapping[str, float]) -> PredicateProfile:
+        domain_sets: Counter[tuple[str, ...]] = Counter()
+        range_sets: Counter[tuple[str, ...]] = Counter()
+        objects: set[str] = set()
+        facts = single = several = started = dated = recorded = opened = most = 0
+        for subject, kept in predicate.facts.sorted():
+            subject_types = self.types_of(subject)
+            spans: dict[str, list[tuple[Instant, Instant]]] = {}
+            for obj, low, high, groups in kept:
+                facts += 1
+                objects.add(obj)
+                object_types = self.types_of(obj)
+                domain_sets[subject_types] += 1
+                range_sets[object_types] += 1
+                spans.setdefault(obj, []).append((low, high))
+                started += low != MIN_INSTANT
+                known = [self._sources[source] for group in groups for source in group if source in self._sources]
+                dated += low != MIN_INSTANT and any(date == low for _, date, _ in known)
+                recorded += any(record_share.get(kind, 0.0) >= 0.5 for kind, _, _ in known)
+                for kind in {kind for kind, _, _ in known}:
+                    self._subjects_by_kind.setdefault(kind, Counter())[subject_types[0]] += 1
+                if any(
+                    all(source in self._sources and self._sources[source][2] for source in group) for group in groups
+                ):
+                    opened += 1
+                    self._open_types.update(subject_types)
+                    self._open_types.update(object_types)
+            single += len(kept) == 1
+            at_once = _at_once(spans)
+            most = max(most, at_once)
+            several += at_once > 1
+        subjects = len(predicate.facts.items)
+        return PredicateProfile(
+            name=name,
+            facts=predicate.count,
+            domain=_explaining(domain_sets),
+            range=_explaining(range_sets),
+            subjects=round(subjects * predicate.facts.scale),
+            objects=len(objects),
+            single=single / max(1, subjects),
+            most_at_once=most,
+            several_at_once=several / max(1, subjects),
+            closed=predicate.closed,
+            started=started / max(1, facts),
+            at_source_date=dated / max(1, facts),
+            recorded=recorded / max(1, facts),
+            restricted=self._any_open and not opened,
+        )
+
+    def _types(self) -> tuple[TypeProfile, ...]:
+        members: dict[str, _Sample[str]] = {}
+        counts: Counter[str] = Counter()
+        named: Counter[str] = Counter()
+        documents: Counter[str] = Counter()
+        prefixes: dict[str, Counter[str | None]] = {}
+        for entity_id in self._ids:
+            for type_name in self.types_of(entity_id):
+                counts[type_name] += 1
+                named[type_name] += entity_id in self._names
+                documents[type_name] += entity_id in self._sources
+                prefixes.setdefault(type_name, Counter())[_prefix(entity_id)] += 1
+                members.setdefault(type_name, _Sample(3_000)).add(entity_id, lambda entity_id=entity_id: entity_id)  # type: ignore[misc]
+        titles = self._node_titles()
+        found = []
+        for type_name in sorted(counts):
+            ids = [entity_id for entity_id, _ in members[type_name].sorted()]
+            prefix = prefixes[type_name].most_common(1)[0] if prefixes[type_name] else (None, 0)
+            marked = prefix[0] if prefix[1] >= 0.9 * counts[type_name] else None
+            seen = [(entity_id, title) for entity_id in ids for title in titles.get(entity_id, ())]
+            titled = sum(
+                marked is not None and f"{marked}-{local_part(entity_id)}".casefold() in title.casefold()
+                for entity_id, title in seen
+            )
+            found.append(
+                TypeProfile(
+                    name=type_name,
+                    entities=counts[type_name],
+                    prefix=marked,
+                    named=named[type_name],
+                    locals=tuple(local_part(entity_id) if marked else entity_id for entity_id in ids),
+                    names=tuple(name for entity_id in ids for name in self._names.get(entity_id, ())),
+                    titles=tuple(sorted({title for _, title in seen})),
+                    titles_seen=len(seen),
+                    titled=titled,
+                    documents=documents[type_name],
+                    restricted=self._any_open and type_name not in self._open_types and bool(self._predicates),
+                )
+            )
+        return tuple(found)
+
+    def _node_titles(self) -> Mapping[str, tuple[str, ...]]:
+        titles: dict[str, dict[str, None]] = {}
+        for kind in self._kinds.values():
+            for source_id, kept in kind.sample.sorted():
+                for document in kept:
+                    for about in (document.node, source_id if source_id in self._ids else None):
+                        if about is not None and document.title:
+                            titles.setdefault(about, {}).setdefault(document.title)
+        return {about: tuple(found) for about, found in titles.items()}
+
+    def _kind(self, name: str, kind: _Kind, records: float) -> KindProfile:
+        documents = [document for _, kept in kind.sample.sorted() for document in kept]
+        subjects = Counter(self.types_of(document.node)[0] for document in documents if document.node is not None)
+        if not subjects:
+            subjects = self._subjects_by_kind.get(name, Counter())
+        values: dict[str, list[list[str]]] = {}
+        for document in documents:
+            here: dict[str, list[str]] = {}
+            for key, value in document.fields:
+                here.setdefault(key, []).append(value)
+            for key, found in here.items():
+                values.setdefault(key, []).append(found)
+        orders: Counter[bool] = Counter()
+        fields = tuple(self._field(key, rows, len(documents), orders) for key, rows in sorted(values.items()))
+        return KindProfile(
+            name=name,
+            documents=kind.documents,
+            records=records,
+            nodes=sum(document.node is not None for document in documents) / max(1, len(documents)),
+            fields=fields,
+            titles=tuple(sorted({document.title for document in documents if document.title})),
+            day_first=orders[True],
+            month_first=orders[False],
+            subjects=_ranked(subjects),
+        )
+
+    def _field(self, key: str, rows: list[list[str]], documents: int, orders: Counter[bool]) -> FieldProfile:
+        firsts = [row[0] for row in rows]
+        every = [value for row in rows for value in row]
+        kinds: Counter[str] = Counter()
+        refers: Counter[str] = Counter()
+        for value in every[:2_000]:
+            kinds[type_value(value).kind] += 1
+            match = re.fullmatch(r"(\d{1,2})[/.](\d{1,2})[/.]\d{4}", value.strip())
+            if match and int(match[1]) > 12 >= int(match[2]):
+                orders[True] += 1
+            elif match and int(match[2]) > 12 >= int(match[1]):
+                orders[False] += 1
+        for value in firsts[:2_000]:
+            for prefix in self._prefixes:
+                if f"{prefix}:{value}" in self._ids or f"{prefix}/{value}" in self._ids:
+                    refers[prefix] += 1
+        tested = max(1, min(len(firsts), 2_000))
+        prefix = min(refers, key=lambda name: (-refers[name], name)) if refers else None
+        count = refers[prefix] if prefix is not None else 0
+        total = max(1, sum(kinds.values()))
+        return FieldProfile(
+            key=key,
+            present=len(rows) / max(1, documents),
+            distinct=len(set(every)),
+            values=len(every),
+            unique=len(set(firsts)) / len(firsts),
+            length=sum(map(len, every)) / len(every),
+            kinds={kind: kinds[kind] / total for kind in sorted(kinds)},
+            prefix=prefix,
+            refers=count / tested,
+        )
+
+
+def local_part(entity_id: str) -> str:
+    """The id after its first ":" or, without one, after its last "/"."""
+    head, mark, rest = entity_id.partition(":")
+    if mark and rest:
+        return rest
+    return entity_id.rpartition("/")[2] or head
+
+
+def _prefix(entity_id: str) -> str | None:
+    match = _PREFIX.match(entity_id)
+    if match is None or match[1].casefold() in _SCHEMES:
+        return None
+    return match[1]
+
+
+def _at_once(spans: Mapping[str, list[tuple[Instant, Instant]]]) -> int:
+    """The most distinct objects whose intervals share an instant."""
+    if len(spans) == 1:
+        return 1
+    events: list[tuple[Instant, int]] = []
+    for intervals in spans.values():
+        low, high = MAX_INSTANT, MIN_INSTANT
+        for start, end in sorted(intervals):
+            if start > high:
+                if low < high:
+                    events.extend(((low, 1), (high, -1)))
+                low, high = start, end
+            else:
+                low, high = min(low, start), max(high, end)
+        if low < high:
+            events.extend(((low, 1), (high, -1)))
+    current = most = 0
+    for _, step in sorted(events):
+        current += step
+        most = max(most, current)
+    return most
+
+
+def _explaining(sets: Counter[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:
+    """Few types that together explain the facts: an entity of several types counts for a type that is needed anyway."""
+    remaining = dict(sets)
+    total = sum(remaining.values())
+    chosen: list[tuple[str, int]] = []
+    while remaining:
+        counts: Counter[str] = Counter()
+        for types, count in remaining.items():
+            for name in types:
+                counts[name] += count
+        name, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
+        if chosen and count < 0.002 * total:
+            break
+        chosen.append((name, count))
+        remaining = {types: number for types, number in remaining.items() if name not in types}
+    return tuple(chosen)
+
+
+def _ranked(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
