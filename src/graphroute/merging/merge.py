@@ -88,10 +88,11 @@ def merge(
     kept = work.bounded(kept, decision)
     units = work.units(kept, verdicts)
     answers = work.answers(decided.bindings, kept)
-    failed = tuple(
+    stages_named = {one.stage for one in degraded}
+    failed = (
         Degradation(stage=result.retriever, reason=result.reason or "failed")
         for result in results
-        if result.verdict is Outcome.FAILED
+        if result.verdict is Outcome.FAILED and result.retriever not in stages_named
     )
     trouble = tuple(dict.fromkeys((*degraded, *failed)))
     abstained, reason = decided.abstained, decided.reason

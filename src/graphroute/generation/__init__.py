@@ -1,0 +1,1 @@
+"""An answer from the evidence, and the check of its citations."""
