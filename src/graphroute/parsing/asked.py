@@ -83,11 +83,9 @@ def find_asked(
         start, end = counted.start, counted.end
         first = next((t.index for t in tokens if t.start >= counted.end), len(tokens))
         kind = "count"
-    target = _target(tokens, words, first, kind)
-    if target is None and kind == "other":
+    target = None if kind == "when" else _target(tokens, words, first, kind)
+    if target is None and kind in {"other", "list"}:
         target = _first_noun(words)
-    if kind == "when" and target is None and operation is Operation.LIST:
-        operation = Operation.LIST
     distinct = any(cue.value == "distinct" for cue in aggregations)
     return Asked(kind=kind, operation=operation, start=start, end=end, target=target, distinct=distinct)
 
@@ -146,19 +144,7 @@ def _target(tokens: Sequence[Token], words: Sequence[WordCue], first: int, kind:
                 return None
             if kind == "who" and not copula and any(role not in _NOUN_ROLES for _, role in word.entry.relations):
                 return None
-            # "card transactions": the head of a compound is its last noun.
-            following = next(
-                (
-                    n
-                    for n, other in enumerate(words)
-                    if other.first == word.last + 1
-                    and _is_noun(other, tokens)
-                    and other.is_type
-                    and not word.is_relation
-                ),
-                None,
-            )
-            return following if following is not None else cue
+            return _head(tokens, words, cue)
         if token.owner in {"mention", "identifier", "date"}:
             return None
         if token.key in BE_FORMS:
@@ -169,6 +155,22 @@ def _target(tokens: Sequence[Token], words: Sequence[WordCue], first: int, kind:
                 return None
         index += 1
     return None
+
+
+def _head(tokens: Sequence[Token], words: Sequence[WordCue], cue: int) -> int:
+    """The last noun of a compound: "card transactions", "movie co-directors"."""
+    word = words[cue]
+    after = word.last + 1
+    joined = after < len(tokens) and tokens[after].key == "co"
+    if joined:
+        after += 1
+    for index, other in enumerate(words):
+        if other.first != after or word.is_relation:
+            continue
+        verbal = any(role not in _NOUN_ROLES for _, role in other.entry.relations)
+        if _is_noun(other, tokens) and (joined or not verbal):
+            return index
+    return cue
 
 
 def _first_noun(words: Sequence[WordCue]) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from graphroute.parsing.relations import GENERIC_WORDS
 from graphroute.parsing.tokens import Token, inside
 from graphroute.parsing.vocabulary import Vocabulary
 from graphroute.stores.catalog.base import Catalog
@@ -75,6 +76,8 @@ def find_mentions(
     for rank, start, end, candidates, strong in spans:
         if inside(taken, start, end) or (inside(dates, start, end) and not strong):
             continue
+        if not strong and all(_ordinary(token, vocabulary) for token in tokens if start <= token.start < end):
+            continue
         taken.append((start, end))
         rule = "name:quoted" if rank[0] == 0 else "name:exact" if strong else "name:weak"
         cue = Cue(kind=CueKind.MENTION, value=candidates[0].name, start=start, end=end, rule=rule, text=text[start:end])
@@ -103,6 +106,10 @@ def _grams(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
             key = f"{key} {tokens[last].key}" if key else tokens[last].key
             grams.append((first, last, key))
     return grams
+
+
+def _ordinary(token: Token, vocabulary: Vocabulary) -> bool:
+    return token.function or token.key in GENERIC_WORDS or vocabulary.known(token.key)
 
 
 def _strong(text: str, run: Sequence[Token], candidates: Sequence[Candidate], vocabulary: Vocabulary) -> bool:

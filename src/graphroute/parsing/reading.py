@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
-from graphroute.parsing.relations import GENERIC_WORDS, WordCue, agent_before, relation_cue
+from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, agent_before, relation_cue
 from graphroute.parsing.tokens import Token
 from graphroute.types.graph import AttributeFilter, Direction
 from graphroute.types.ontology import Ontology, RelationKind, RelationType
@@ -33,13 +33,15 @@ from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant, Interval, T
 MAX_HOPS = 4
 IMPLIED_HOP = 1.0
 IMPLIED_HOP_TO_NAMED_TYPE = 0.4
-REUSED_RELATION = 0.6
+REUSED_RELATION = 0.5
+REUSED_RELATION_TO_NAMED_TYPE = 0.3
 UNUSED_RELATION_WORD = 2.5
 UNUSED_OPTIONAL_WORD = 0.1
 UNUSED_TYPE_WORD = 0.8
 UNUSED_MENTION = 1.5
 UNUSED_WEAK_MENTION = 0.3
 WEAK_ANCHOR = 0.2
+WEAK_ANCHOR_BESIDE_STRONG = 0.6
 WRONG_VOICE = 2.0
 WRONG_ORDER = 0.5
 WRONG_ORDER_TO_QUESTION = 0.3
@@ -54,6 +56,8 @@ WORD_IS_ANCHOR_TOO = 1.5
 MAX_COST = 2.6
 """Readings that leave more unexplained than this are not readings of the question."""
 
+_LINKING = frozenset({"the", "a", "an", "named", "called", "is", "are", "was", "were"})
+_FAR = 1000
 _BOUND = 3.4
 _KEEP = 14
 
@@ -164,13 +168,17 @@ class ReadingSearch:
         """Marks words that only qualify a mention ("the film X"): they need no place of their own in a reading."""
         for index, mention in enumerate(question.mentions):
             before = [t for t in question.tokens if t.end <= mention.cue.start]
-            while before and before[-1].function and before[-1].key in {"the", "a", "an", "named", "called"}:
+            while before and before[-1].key in _LINKING:
                 before.pop()
-            if not before:
-                continue
+            after = [t for t in question.tokens if t.start >= mention.cue.end]
+            copula = bool(after) and after[0].key in BE_FORMS
+            while after and after[0].key in _LINKING:
+                after.pop(0)
+            mention_types = {t for c in mention.candidates for t in c.types}
             for word in question.words:
-                if word.last == before[-1].index and _plain_gap(question, word.end, mention.cue.start):
-                    mention_types = {t for c in mention.candidates for t in c.types}
+                if copula and after and word.first == after[0].index and set(word.entry.types) & mention_types:
+                    word.apposition_of = index
+                if before and word.last == before[-1].index and _plain_gap(question, word.end, mention.cue.start):
                     if word.is_type and set(word.entry.types) & mention_types:
                         word.apposition_of = index
                     elif word.is_relation and all(
@@ -436,7 +444,8 @@ class ReadingSearch:
                             why = (f"voice of {question.words[cue].text!r}",)
                     elif options or any(step.predicate == predicate for step in steps):
                         reused = True
-                        extra += REUSED_RELATION
+                        named = any(set(question.words[i].entry.types) & set(reached) for i in type_words)
+                        extra += REUSED_RELATION_TO_NAMED_TYPE if named else REUSED_RELATION
                         why = (f"{predicate} used again",)
                     else:
                         if implied >= (1 if any_cued else 2) + (1 if any_cued and len(slots) == 1 else 0):
@@ -539,7 +548,7 @@ class ReadingSearch:
         if alone:
             for index in missing:
                 word = question.words[index]
-                if index == asked.target or (word.is_relation and index in used):
+                if index == asked.target or all(t in GENERIC_WORDS for t in word.text.casefold().split()):
                     continue
                 cost += UNUSED_TYPE_WORD
                 why.append(f"no entity for {word.text!r}")
@@ -577,8 +586,18 @@ class ReadingSearch:
                     and not self._is_apposition(question, t)
                 ]
                 best = min(best, len(between))
-            distances[index] = best
+            distances[index] = best + (_FAR if index == question.asked.target or self._asks(question, word) else 0)
         return distances
+
+    def _asks(self, question: Question, word: WordCue) -> bool:
+        """The word stands beside a question word inside the sentence ("directed by who"): it names the last hop."""
+        asked = question.asked
+        if asked.kind in {"list", "other", "count", "yes_no"} or asked.end <= asked.start:
+            return False
+        if word.end <= asked.start:
+            gap = [t for t in question.tokens if word.end <= t.start and t.end <= asked.start]
+            return all(t.function for t in gap)
+        return False
 
     def _is_apposition(self, question: Question, token: Token) -> bool:
         return any(
@@ -641,7 +660,8 @@ class ReadingSearch:
                 continue
             cost += UNUSED_MENTION if mention.strong else UNUSED_WEAK_MENTION
             reasons.append(f"{mention.cue.text!r} not used")
-        cost += sum(WEAK_ANCHOR for one in anchors if not one.strong)
+        some_strong = any(one.strong for one in anchors)
+        cost += sum(WEAK_ANCHOR_BESIDE_STRONG if some_strong else WEAK_ANCHOR for one in anchors if not one.strong)
         for index in sorted({index for path in paths for index in path.used}):
             word = question.words[index]
             if any(m.cue.start < word.end and word.start < m.cue.end for one in anchors for m in one.mentions):
@@ -984,9 +1004,7 @@ def _reverse(direction: Direction) -> Direction:
 def _plain_gap(question: Question, start: int, end: int) -> bool:
     gap = question.text[start:end]
     return not any(char in gap for char in ",;:?") and all(
-        t.key in {"the", "a", "an", "named", "called", "of"} and t.key != "of"
-        for t in question.tokens
-        if start <= t.start and t.end <= end
+        t.key in _LINKING for t in question.tokens if start <= t.start and t.end <= end
     )
 
 

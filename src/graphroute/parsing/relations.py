@@ -9,21 +9,15 @@ from graphroute.parsing.tokens import Token
 from graphroute.parsing.vocabulary import Entry, Vocabulary
 from graphroute.types.query import Cue, CueKind, RelationCue, Role
 
-BE_FORMS = frozenset("is are was were be been being am get gets got".split())
-DO_FORMS = frozenset("do does did".split())
+BE_FORMS = frozenset(["is", "are", "was", "were", "be", "been", "being", "am", "get", "gets", "got"])
+DO_FORMS = frozenset(["do", "does", "did"])
 PASSIVE_MARKERS = frozenset({"by"})
 IRREGULAR_PARTICIPLES = frozenset(
-    "written led made held given taken sold bought sent paid built run begun driven known seen shown drawn chosen put set "
-    "cut hit met won kept left lost found brought taught caught thought told".split()
+    ["written", "led", "made", "held", "given", "taken", "sold", "bought", "sent", "paid", "built", "run", "begun", "driven", "known", "seen", "shown", "drawn", "chosen", "put", "set", "cut", "hit", "met", "won", "kept", "left", "lost", "found", "brought", "taught", "caught", "thought", "told"]
 )
 
 GENERIC_WORDS = frozenset(
-    "list show give tell name find return display get provide please can could would you me us i we current currently present "
-    "different distinct unique separate total all any every each overall listed known called named main primary various several few "
-    "people person thing things item items one ones some only just also too again together both same common share shared "
-    "co many much number count how most least more less first last earliest latest right here there now today "
-    "make makes made did do does done have has had get gets got go goes went come comes be been being "
-    "exactly actually specific certain particular following above below etc respectively so far ever still about".split()
+    ["list", "show", "give", "tell", "name", "find", "return", "display", "get", "provide", "please", "can", "could", "would", "you", "me", "us", "i", "we", "current", "currently", "present", "different", "distinct", "unique", "separate", "total", "all", "any", "every", "each", "overall", "listed", "known", "called", "named", "main", "primary", "various", "several", "few", "people", "person", "thing", "things", "item", "items", "one", "ones", "some", "only", "just", "also", "too", "again", "together", "both", "same", "common", "share", "shared", "co", "many", "much", "number", "count", "how", "most", "least", "more", "less", "first", "last", "earliest", "latest", "right", "here", "there", "now", "today", "make", "makes", "made", "did", "do", "does", "done", "have", "has", "had", "get", "gets", "got", "go", "goes", "went", "come", "comes", "be", "been", "being", "exactly", "actually", "specific", "certain", "particular", "following", "above", "below", "etc", "respectively", "so", "far", "ever", "still", "about"]
 )
 """Words that ask, quantify or link; they neither restrict a result nor need an explanation."""
 
