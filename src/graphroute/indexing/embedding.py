@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from graphroute.errors import BackendError
 from graphroute.models.embedders.base import Embedder
+from graphroute.stores.schema import LIVE
 from graphroute.types.source import Passage
 
 Vector = NDArray[np.float32]
@@ -117,25 +118,32 @@ def embed_passages(
     embedder: Embedder,
     cache: VectorCache,
     *,
+    held: Callable[[Sequence[Passage]], Mapping[str, bytes]] = lambda passages: {},
     on_done: Callable[[int, int], None] | None = None,
 ) -> Iterator[list[tuple[str, Vector]]]:
     """Batches of (passage id, unit vector of shape (size,)) for all passages, each text embedded once ever.
 
-    `on_done(reused, embedded)` is called as the work goes on. Raises BackendError for a vector that is not finite,
+    `held` gives vectors known elsewhere for passages the cache lacks, as float32 little-endian bytes by passage id; they
+    are put into the cache. `on_done(reused, embedded)` is called as the work goes on. Raises BackendError for a vector that is not finite,
     zero, or of another size than the embedder's.
     """
     source = iter(passages)
     while window := list(islice(source, _WINDOW)):
         texts = {passage.id: embedding_text(passage) for passage in window}
-        held = cache.get(embedder.identity, embedder.size, texts.values())
-        ready = [(passage_id, held[text]) for passage_id, text in texts.items() if text in held]
+        known = cache.get(embedder.identity, embedder.size, texts.values())
+        elsewhere = held([passage for passage in window if texts[passage.id] not in known])
+        if elsewhere:
+            vectors_held = {texts[key]: np.frombuffer(blob, dtype="<f4") for key, blob in elsewhere.items()}
+            cache.put(embedder.identity, vectors_held.items())
+            known |= cache.get(embedder.identity, embedder.size, vectors_held)
+        ready = [(passage_id, known[text]) for passage_id, text in texts.items() if text in known]
         if ready:
             if on_done:
                 on_done(len(ready), 0)
             yield ready
         owners: dict[str, list[str]] = {}
         for passage_id, text in texts.items():
-            if text not in held:
+            if text not in known:
                 owners.setdefault(text, []).append(passage_id)
         # Texts of like length together: a batch costs what its longest text costs.
         missing = sorted(owners, key=lambda text: (len(text), text))
@@ -149,6 +157,20 @@ def embed_passages(
             if on_done:
                 on_done(len(done) - len(batch), len(batch))
             yield done
+
+
+def stored_vectors(connection: sqlite3.Connection, identity: str, passages: Iterable[Passage]) -> dict[str, bytes]:
+    """The vectors that a store's file holds for passages of the same title and text, by passage id."""
+    found: dict[str, bytes] = {}
+    for passage in passages:
+        row = connection.execute(
+            "SELECT v.vector FROM passage p JOIN vector v ON v.passage = p.key "
+            "WHERE p.id = ? AND p.died = ? AND v.identity = ? AND p.title = ? AND p.text = ?",
+            (passage.id, LIVE, identity, passage.title, passage.text),
+        ).fetchone()
+        if row is not None:
+            found[passage.id] = bytes(row[0])
+    return found
 
 
 def _embed(embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
