@@ -62,10 +62,8 @@ _ORDER = (
 )
 
 
-def find_asked(
-    text: str, tokens: Sequence[Token], words: Sequence[WordCue], aggregations: Sequence[Cue], question: Cue | None
-) -> Asked:
-    """What the question asks for. `question` is the question-word cue where one was found; else the words decide."""
+def find_asked(tokens: Sequence[Token], words: Sequence[WordCue], aggregations: Sequence[Cue]) -> Asked:
+    """What the question asks for, from its question word or imperative, its aggregation cues and its nouns."""
     operation = _operation(aggregations)
     position = _question_word(tokens, words)
     if position is None:
@@ -84,8 +82,12 @@ def find_asked(
         first = next((t.index for t in tokens if t.start >= counted.end), len(tokens))
         kind = "count"
     target = None if kind == "when" else _target(tokens, words, first, kind)
+    if kind == "how" and target is not None and words[target].first != first:
+        target = None
     if target is None and kind in {"other", "list"}:
-        target = _first_noun(words)
+        target = _demonstrative(tokens, words) if kind == "other" else None
+        if target is None:
+            target = _first_noun(words)
     distinct = any(cue.value == "distinct" for cue in aggregations)
     return Asked(kind=kind, operation=operation, start=start, end=end, target=target, distinct=distinct)
 
@@ -154,6 +156,14 @@ def _target(tokens: Sequence[Token], words: Sequence[WordCue], first: int, kind:
             if skipped > 3:
                 return None
         index += 1
+    return None
+
+
+def _demonstrative(tokens: Sequence[Token], words: Sequence[WordCue]) -> int | None:
+    """ "X is a film written by this person": the slot is the noun after "this"."""
+    for index, word in enumerate(words):
+        if word.is_type and word.first > 0 and tokens[word.first - 1].key in {"this", "these"}:
+            return index
     return None
 
 

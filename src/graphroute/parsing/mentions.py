@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graphroute.parsing.relations import GENERIC_WORDS
+from graphroute.parsing.relations import GENERIC_WORDS, phrase_spans
 from graphroute.parsing.tokens import Token, inside
 from graphroute.parsing.vocabulary import Vocabulary
 from graphroute.stores.catalog.base import Catalog
@@ -73,7 +73,10 @@ def find_mentions(
         order = (0 if whole_quote else 1, 0 if strong else 1, first - last, first)
         spans.append((order, start, end, candidates, strong))
     spans.sort(key=lambda span: span[0])
+    phrases = phrase_spans(text, tokens, vocabulary)
     for rank, start, end, candidates, strong in spans:
+        if text[start:end].islower() and any(low <= start and end <= high for low, high in phrases):
+            continue
         if inside(taken, start, end) or (inside(dates, start, end) and not strong):
             continue
         if not strong and all(_ordinary(token, vocabulary) for token in tokens if start <= token.start < end):

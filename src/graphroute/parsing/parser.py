@@ -14,7 +14,7 @@ from graphroute.parsing.events import find_event
 from graphroute.parsing.families import family_of
 from graphroute.parsing.identifiers import find_identifiers
 from graphroute.parsing.mentions import find_mentions
-from graphroute.parsing.questions import find_question
+from graphroute.parsing.questions import read_question
 from graphroute.parsing.reading import Question, ReadingSearch
 from graphroute.parsing.relations import WordCue, find_words, relation_cue
 from graphroute.parsing.scope import find_modifiers, find_negations, find_quotes
@@ -24,7 +24,7 @@ from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore
 from graphroute.text import detect_language
 from graphroute.types.ontology import Ontology
-from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode, Mention, ParsedQuery
+from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode, Mention, ParsedQuery, Reading
 from graphroute.types.time import Instant
 from graphroute.types.view import View
 
@@ -68,17 +68,16 @@ class Parser:
         mentions = sorted((*found.identifiers, *found.mentions), key=lambda m: m.cue.start)
         strong_spans = [(m.cue.start, m.cue.end) for m in mentions if m.strong]
         dates = tuple(d for d in dates if not _overlaps(d.cue, strong_spans))
-        aggregations = [cue for cue in find_aggregations(text) if not _overlaps(cue, strong_spans)]
-        modifiers = [cue for cue in find_modifiers(text) if not _overlaps(cue, strong_spans)]
-        negations = find_negations(text)
+        aggregations = find_aggregations(text, masked=strong_spans)
+        modifiers = find_modifiers(text, masked=strong_spans)
+        negations = find_negations(text, masked=strong_spans)
+        asking = read_question(text, masked=strong_spans)
         self._own(tokens, mentions, dates, quotes, found.unresolved, aggregations)
         words = find_words(text, tokens, self._vocabulary)
-        question_cue = find_question(text)
-        readings = ()
+        readings: tuple[Reading, ...] = ()
         scope = tuple(cue for cue in aggregations if cue.kind is CueKind.SCOPE)
         counting = [cue for cue in aggregations if cue.kind is CueKind.AGGREGATION]
-        negated = any(_negates(negation, text) for negation in negations)
-        if not negated:
+        if not (asking is not None and asking.text_only) and not _negated(words, negations):
             described = find_described(
                 text,
                 tokens,
@@ -101,7 +100,7 @@ class Parser:
                 claim(tokens, described.mention.cue.start, described.mention.cue.end, "mention")
             event = find_event(text, tokens, words, mentions, self._ontology)
             excluded = ((event.cue.start, event.cue.end),) if event is not None else ()
-            asked = find_asked(text, tokens, [w for w in words], counting, question_cue)
+            asked = find_asked(tokens, words, counting)
             readings = self._search.search(
                 Question(
                     text=text,
@@ -140,7 +139,7 @@ class Parser:
             negations=tuple(negations),
             quotes=tuple(quotes),
             scope=scope,
-            question=question_cue,
+            question=asking.cue if asking is not None else None,
             unresolved=found.unresolved,
             readings=readings,
             notes=(*notes, *date_notes),
@@ -179,6 +178,11 @@ def _overlaps(cue: Cue, spans: Sequence[tuple[int, int]]) -> bool:
     return any(low < cue.end and cue.start < high for low, high in spans)
 
 
-def _negates(negation: Cue, text: str) -> bool:
-    """A negation that changes the set asked for; "don't count them" only takes back an operation."""
-    return negation.value not in {"operation"}
+def _negated(words: Sequence[WordCue], negations: Sequence[Cue]) -> bool:
+    """A negated relation asks for a complement, which no path can prove; "don't count them" only takes back an operation."""
+    return any(
+        word.is_relation and negation.start <= word.start < negation.end
+        for word in words
+        for negation in negations
+        if negation.value != "prohibition"
+    )

@@ -58,7 +58,7 @@ MAX_COST = 2.6
 
 _LINKING = frozenset({"the", "a", "an", "named", "called", "is", "are", "was", "were"})
 _FAR = 1000
-_BOUND = 3.4
+_BOUNDS = (0.8, 1.6, 2.8)
 _KEEP = 14
 
 
@@ -124,7 +124,7 @@ class Question:
     event: EventAnchor | None = None
     excluded: tuple[tuple[int, int], ...] = ()
     limit_hops: int = MAX_HOPS
-    distances: dict[int, dict[int, int]] = field(default_factory=dict)
+    walked: dict[tuple[object, ...], list[_Path]] = field(default_factory=dict)
 
 
 class ReadingSearch:
@@ -186,8 +186,27 @@ class ReadingSearch:
                     ):
                         word.apposition_of = index
                         word.optional = True
+        self._shadow(question)
         if question.modifiers & {"same", "share", "shared", "common", "co", "together", "each other"}:
             self._double(question)
+
+    def _shadow(self, question: Question) -> None:
+        """A noun of manner repeats its verb and names no second hop: "refers to under see-also", "describe X in a few words"."""
+        for word in question.words:
+            before = question.tokens[word.first - 1].key if word.first else ""
+            if before in {"few", "some"} and word.first > 1:
+                before = next(
+                    (t.key for t in reversed(question.tokens[: word.first - 1]) if t.key not in {"a", "few", "some"}),
+                    "",
+                )
+            if before not in {"under", "in", "via", "through"} or not word.is_relation or word.is_type:
+                continue
+            named = {predicate for predicate, _ in word.entry.relations}
+            if any(
+                other is not word and other.start < word.start and named & {p for p, _ in other.entry.relations}
+                for other in question.words
+            ) and all(_noun_side(role) is not None or role is Role.FORWARD for _, role in word.entry.relations):
+                word.shadowed = True
 
     def _double(self, question: Question) -> None:
         strong = [m for m in question.mentions if m.strong]
@@ -361,16 +380,34 @@ class ReadingSearch:
         return readings
 
     def _paths(self, question: Question, anchor: Anchor, *, alone: bool) -> list[_Path]:
-        return self._walk(question, anchor.types, anchor, alone=alone)
+        key = (anchor.types, tuple(m.cue.start for m in anchor.mentions), alone, question.asked.operation)
+        if key not in question.walked:
+            question.walked[key] = self._walk(question, anchor.types, anchor, alone=alone)
+        return question.walked[key]
 
     def _walk(
         self, question: Question, start_types: tuple[str, ...], anchor: Anchor | None, *, alone: bool
     ) -> list[_Path]:
-        """Depth-first over the ontology from `start_types`; complete paths with their cost, best first."""
+        """Complete paths from `start_types` with their cost, best first. The bound on the cost is raised until some are found."""
+        found: list[_Path] = []
+        for bound in _BOUNDS:
+            found = self._walk_within(question, start_types, anchor, bound, alone=alone)
+            if any(path.cost <= bound for path in found):
+                break
+        return found
+
+    def _walk_within(
+        self, question: Question, start_types: tuple[str, ...], anchor: Anchor | None, bound: float, *, alone: bool
+    ) -> list[_Path]:
+        """Depth-first over the ontology's triples."""
         slots: list[int] = []
         by_predicate: dict[str, list[tuple[int, Role]]] = {}
         for index, word in enumerate(question.words):
-            if not word.is_relation or any(low <= word.start < high for low, high in question.excluded):
+            if (
+                not word.is_relation
+                or word.shadowed
+                or any(low <= word.start < high for low, high in question.excluded)
+            ):
                 continue
             slots.append(index)
             for predicate, role in word.entry.relations:
@@ -396,7 +433,7 @@ class ReadingSearch:
             reasons: tuple[str, ...],
         ) -> None:
             total, why = self._finish(question, anchor, steps, used, types, type_words, slots, distance, alone=alone)
-            if cost + total <= _BOUND + (0 if alone else 3.0):
+            if cost + total <= bound + (0.5 if alone else 3.0):
                 results.append(_Path(steps, start_types, frozenset(used), cost + total, (*reasons, *why), types))
 
         def extend(
@@ -453,7 +490,7 @@ class ReadingSearch:
                         named = any(set(question.words[i].entry.types) & set(reached) for i in type_words)
                         extra += IMPLIED_HOP_TO_NAMED_TYPE if named else IMPLIED_HOP
                         why = (f"{predicate} implied",)
-                    if cost + extra > _BOUND:
+                    if cost + extra > bound:
                         continue
                     extend(
                         reached,

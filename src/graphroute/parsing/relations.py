@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from graphroute.parsing.tokens import Token
 from graphroute.parsing.vocabulary import Entry, Vocabulary
@@ -13,11 +13,163 @@ BE_FORMS = frozenset(["is", "are", "was", "were", "be", "been", "being", "am", "
 DO_FORMS = frozenset(["do", "does", "did"])
 PASSIVE_MARKERS = frozenset({"by"})
 IRREGULAR_PARTICIPLES = frozenset(
-    ["written", "led", "made", "held", "given", "taken", "sold", "bought", "sent", "paid", "built", "run", "begun", "driven", "known", "seen", "shown", "drawn", "chosen", "put", "set", "cut", "hit", "met", "won", "kept", "left", "lost", "found", "brought", "taught", "caught", "thought", "told"]
+    [
+        "written",
+        "led",
+        "made",
+        "held",
+        "given",
+        "taken",
+        "sold",
+        "bought",
+        "sent",
+        "paid",
+        "built",
+        "run",
+        "begun",
+        "driven",
+        "known",
+        "seen",
+        "shown",
+        "drawn",
+        "chosen",
+        "put",
+        "set",
+        "cut",
+        "hit",
+        "met",
+        "won",
+        "kept",
+        "left",
+        "lost",
+        "found",
+        "brought",
+        "taught",
+        "caught",
+        "thought",
+        "told",
+    ]
 )
 
 GENERIC_WORDS = frozenset(
-    ["list", "show", "give", "tell", "name", "find", "return", "display", "get", "provide", "please", "can", "could", "would", "you", "me", "us", "i", "we", "current", "currently", "present", "different", "distinct", "unique", "separate", "total", "all", "any", "every", "each", "overall", "listed", "known", "called", "named", "main", "primary", "various", "several", "few", "people", "person", "thing", "things", "item", "items", "one", "ones", "some", "only", "just", "also", "too", "again", "together", "both", "same", "common", "share", "shared", "co", "many", "much", "number", "count", "how", "most", "least", "more", "less", "first", "last", "earliest", "latest", "right", "here", "there", "now", "today", "make", "makes", "made", "did", "do", "does", "done", "have", "has", "had", "get", "gets", "got", "go", "goes", "went", "come", "comes", "be", "been", "being", "exactly", "actually", "specific", "certain", "particular", "following", "above", "below", "etc", "respectively", "so", "far", "ever", "still", "about"]
+    [
+        "list",
+        "show",
+        "give",
+        "tell",
+        "name",
+        "find",
+        "return",
+        "display",
+        "get",
+        "provide",
+        "please",
+        "can",
+        "could",
+        "would",
+        "you",
+        "me",
+        "us",
+        "i",
+        "we",
+        "current",
+        "currently",
+        "present",
+        "different",
+        "distinct",
+        "unique",
+        "separate",
+        "total",
+        "all",
+        "any",
+        "every",
+        "each",
+        "overall",
+        "listed",
+        "known",
+        "called",
+        "named",
+        "main",
+        "primary",
+        "various",
+        "several",
+        "few",
+        "people",
+        "person",
+        "thing",
+        "things",
+        "item",
+        "items",
+        "one",
+        "ones",
+        "some",
+        "only",
+        "just",
+        "also",
+        "too",
+        "again",
+        "together",
+        "both",
+        "same",
+        "common",
+        "share",
+        "shared",
+        "co",
+        "many",
+        "much",
+        "number",
+        "count",
+        "how",
+        "most",
+        "least",
+        "more",
+        "less",
+        "first",
+        "last",
+        "earliest",
+        "latest",
+        "right",
+        "here",
+        "there",
+        "now",
+        "today",
+        "make",
+        "makes",
+        "made",
+        "did",
+        "do",
+        "does",
+        "done",
+        "have",
+        "has",
+        "had",
+        "get",
+        "gets",
+        "got",
+        "go",
+        "goes",
+        "went",
+        "come",
+        "comes",
+        "be",
+        "been",
+        "being",
+        "exactly",
+        "actually",
+        "specific",
+        "certain",
+        "particular",
+        "following",
+        "above",
+        "below",
+        "etc",
+        "respectively",
+        "so",
+        "far",
+        "ever",
+        "still",
+        "about",
+    ]
 )
 """Words that ask, quantify or link; they neither restrict a result nor need an explanation."""
 
@@ -33,11 +185,10 @@ class WordCue:
     end: int
     text: str
     passive: bool = False
-    prefix_before: str = ""
     optional: bool = False
     apposition_of: int | None = None
     double: bool = False
-    distances: dict[int, int] = field(default_factory=dict)
+    shadowed: bool = False
 
     @property
     def is_relation(self) -> bool:
@@ -57,16 +208,14 @@ def find_words(text: str, tokens: Sequence[Token], vocabulary: Vocabulary) -> li
     """
     cues: list[WordCue] = []
     for run in _runs(tokens):
-        options = [token.stems for token in run]
-        options, spans = _fold_acronyms(run, options, vocabulary)
-        at = 0
-        while at < len(options):
-            matched = vocabulary.match(options, at)
-            if matched is None:
-                at += 1
-                continue
-            length, entry = matched
-            first, last = spans[at][0], spans[at + length - 1][1]
+        plain = [(token.stems, (token.index, token.index)) for token in run]
+        found = _match(plain, vocabulary)
+        folded = _fold_acronyms(run, vocabulary)
+        if folded is not None:
+            other = _match(folded, vocabulary)
+            if _covered(other) > _covered(found):
+                found = other
+        for first, last, entry in found:
             start, end = tokens[first].start, tokens[last].end
             cue = WordCue(entry=entry, first=first, last=last, start=start, end=end, text=text[start:end])
             cue.passive = _is_passive(tokens, first, last)
@@ -74,8 +223,35 @@ def find_words(text: str, tokens: Sequence[Token], vocabulary: Vocabulary) -> li
             for token in tokens[first : last + 1]:
                 if not token.owner and (token.content or first == last):
                     token.owner = "word"
-            at += length
     return cues
+
+
+def _match(
+    items: Sequence[tuple[tuple[str, ...], tuple[int, int]]], vocabulary: Vocabulary
+) -> list[tuple[int, int, Entry]]:
+    options = [stems for stems, _ in items]
+    found: list[tuple[int, int, Entry]] = []
+    at = 0
+    while at < len(options):
+        matched = vocabulary.match(options, at)
+        if matched is None:
+            at += 1
+            continue
+        length, entry = matched
+        found.append((items[at][1][0], items[at + length - 1][1][1], entry))
+        at += length
+    return found
+
+
+def _covered(found: Sequence[tuple[int, int, Entry]]) -> int:
+    """Words covered, longer phrases first."""
+    return sum((last - first + 1) ** 2 for first, last, _ in found)
+
+
+def phrase_spans(text: str, tokens: Sequence[Token], vocabulary: Vocabulary) -> list[tuple[int, int]]:
+    """Spans of phrases of two words or more, before anything is owned: a lower-case name inside one is no name."""
+    fresh = [replace(token, owner="") for token in tokens]
+    return [(cue.start, cue.end) for cue in find_words(text, fresh, vocabulary) if cue.last > cue.first]
 
 
 def relation_cue(cue: WordCue) -> RelationCue:
@@ -131,21 +307,18 @@ def _runs(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _fold_acronyms(
-    run: Sequence[Token], options: list[tuple[str, ...]], vocabulary: Vocabulary
-) -> tuple[list[tuple[str, ...]], list[tuple[int, int]]]:
+    run: Sequence[Token], vocabulary: Vocabulary
+) -> list[tuple[tuple[str, ...], tuple[int, int]]] | None:
     """Words whose initials spell an acronym of a relation's name stand for it: "production readiness review" for PRR."""
-    spans = [(token.index, token.index) for token in run]
+    initials = "".join(token.key[:1] for token in run)
     for acronym in vocabulary.acronyms:
+        at = initials.find(acronym)
+        if at < 0:
+            continue
+        items = [(token.stems, (token.index, token.index)) for token in run]
         size = len(acronym)
-        at = 0
-        while at + size <= len(options):
-            window = run[at : at + size] if len(run) == len(options) else ()
-            if len(window) == size and "".join(token.key[:1] for token in window) == acronym:
-                options = [*options[:at], (acronym,), *options[at + size :]]
-                spans = [*spans[:at], (window[0].index, window[-1].index), *spans[at + size :]]
-                return options, spans
-            at += 1
-    return options, spans
+        return [*items[:at], ((acronym,), (run[at].index, run[at + size - 1].index)), *items[at + size :]]
+    return None
 
 
 def _is_passive(tokens: Sequence[Token], first: int, last: int) -> bool:

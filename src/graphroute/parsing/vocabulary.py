@@ -12,8 +12,60 @@ from graphroute.types.ontology import Ontology
 from graphroute.types.query import Role
 
 FUNCTION_WORDS = frozenset(
-    "a an the of to by in on at for from with into onto under as and or is are was were be been being do does did has have "
-    "had it its their his her our your my that which who whom whose what when where there this these those than".split()
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "to",
+        "by",
+        "in",
+        "on",
+        "at",
+        "for",
+        "from",
+        "with",
+        "into",
+        "onto",
+        "under",
+        "as",
+        "and",
+        "or",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "do",
+        "does",
+        "did",
+        "has",
+        "have",
+        "had",
+        "it",
+        "its",
+        "their",
+        "his",
+        "her",
+        "our",
+        "your",
+        "my",
+        "that",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "what",
+        "when",
+        "where",
+        "there",
+        "this",
+        "these",
+        "those",
+        "than",
+    ]
 )
 """Words skipped inside and between phrase words. Prepositions are skipped: the direction comes from voice and position."""
 
@@ -48,6 +100,14 @@ class Entry:
     phrase: str = ""
 
 
+class _Node:
+    __slots__ = ("entry", "following")
+
+    def __init__(self) -> None:
+        self.following: dict[str, _Node] = {}
+        self.entry: Entry | None = None
+
+
 class Vocabulary:
     """Phrases of relations, types and attributes by stem sequence. Built once per ontology."""
 
@@ -56,6 +116,7 @@ class Vocabulary:
         types: dict[tuple[str, ...], dict[str, None]] = {}
         attributes: dict[tuple[str, ...], dict[tuple[str, str], None]] = {}
         phrases: dict[tuple[str, ...], str] = {}
+        turned: dict[tuple[str, ...], list[tuple[tuple[str, Role], str]]] = {}
 
         def put(
             table: dict[tuple[str, ...], dict[tuple[str, Role], None]], phrase: str, value: tuple[str, Role]
@@ -64,6 +125,8 @@ class Vocabulary:
             if stems:
                 table.setdefault(stems, {}).setdefault(value)
                 phrases.setdefault(stems, phrase)
+            if len(stems) == 2:
+                turned.setdefault((stems[1], stems[0]), []).append((value, phrase))
 
         for name in sorted(ontology.relations):
             relation = ontology.relations[name]
@@ -89,6 +152,12 @@ class Vocabulary:
                     if stems:
                         attributes.setdefault(stems, {}).setdefault((type_name, attribute.key))
                         phrases.setdefault(stems, noun)
+        # "stable target" for "target stable": the turned order stands for the phrase unless it is a phrase itself.
+        for stems, values in turned.items():
+            if stems not in relations:
+                for value, phrase in values:
+                    relations.setdefault(stems, {}).setdefault(value)
+                    phrases.setdefault(stems, phrase)
         self._entries: dict[tuple[str, ...], Entry] = {}
         for stems in {**relations, **types, **attributes}:
             self._entries[stems] = Entry(
@@ -97,8 +166,12 @@ class Vocabulary:
                 attributes=tuple(attributes.get(stems, ())),
                 phrase=phrases[stems],
             )
-        self._longest = max((len(stems) for stems in self._entries), default=0)
-        self._firsts = {stems[0] for stems in self._entries}
+        self._root = _Node()
+        for stems, entry in self._entries.items():
+            node = self._root
+            for one in stems:
+                node = node.following.setdefault(one, _Node())
+            node.entry = entry
         self.acronyms = _acronyms(ontology)
 
     def __contains__(self, stems: object) -> bool:
@@ -110,23 +183,16 @@ class Vocabulary:
 
     def match(self, options: Sequence[tuple[str, ...]], start: int) -> tuple[int, Entry] | None:
         """The longest phrase at `start`: (words used, entry). `options[i]` are the stems of word i, in order of preference."""
-        if start >= len(options) or not any(one in self._firsts for one in options[start]):
-            return None
-        for length in range(min(self._longest, len(options) - start), 0, -1):
-            for stems in _combinations(options[start : start + length]):
-                entry = self._entries.get(stems)
-                if entry is not None:
-                    return length, entry
-        return None
-
-
-def _combinations(options: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = [()]
-    for stems in options:
-        found = [(*head, one) for head in found for one in stems[:3]]
-        if len(found) > 64:
-            found = found[:64]
-    return found
+        best: tuple[int, Entry] | None = None
+        frontier = [self._root]
+        for length, stems in enumerate(options[start:], start=1):
+            frontier = [node.following[one] for node in frontier for one in stems if one in node.following]
+            if not frontier:
+                break
+            entry = next((node.entry for node in frontier if node.entry is not None), None)
+            if entry is not None:
+                best = (length, entry)
+        return best
 
 
 def _acronyms(ontology: Ontology) -> Mapping[str, str]:
