@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from graphroute.types.answer import Citation
 
-_CITED = re.compile(r"\[((?:\s*U[0-9]{1,9}\s*[,;]?)+)\]")
+_CITED = re.compile(r"\[\s*(U[0-9]{1,9}(?:[\s,;]+U[0-9]{1,9})*)\s*\]")
 _UNIT = re.compile(r"U[0-9]+")
 
 

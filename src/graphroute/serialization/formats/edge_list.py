@@ -265,7 +265,7 @@ class _Reader:
     def reference(self, letter: str, of: int, match: re.Match[str]) -> int:
         index = int(match.group(1)) - 1
         if not 0 <= index < of:
-            self.refuse(f"undeclared {letter}{match.group(1)}")
+            self.refuse(f"undeclared {letter}{match.group(1)}{']' if letter == '[' else ''}")
         return index
 
     def read(self, form: EdgeList, text: str) -> Records:

@@ -1,0 +1,1 @@
+"""Conformance suites and strategies for authors of new parts."""
