@@ -101,7 +101,8 @@ def _nouns(item: TypeProfile, profile: DataProfile) -> tuple[list[str], list[str
     own = [singular(phrase) for phrase in variants(parts)] if parts else [item.name.casefold()]
     other = [noun for noun in named if noun not in own]
     for kind in profile.kinds:
-        if kind.name and any(field.prefix == (item.prefix or item.name) for field in _id_fields(kind)):
+        own_id = _id_field(kind) if kind.name and kind.nodes < 0.9 else None
+        if own_id is not None and own_id.prefix == (item.prefix or item.name):
             for phrase in variants(name_parts(kind.name)):
                 noun = singular(phrase)
                 other.append(noun)
@@ -187,7 +188,7 @@ def _shape(locals_: Sequence[str]) -> str | None:
 
 
 def _marks(marks: Sequence[str]) -> str:
-    group = "".join(re.escape(mark) for mark in marks if mark)
+    group = "".join("\\-" if mark == "-" else mark for mark in marks if mark)
     return f"[{group}]" + ("?" if "" in marks else "") if len(group) > 1 else group + ("?" if "" in marks else "")
 
 
@@ -303,21 +304,25 @@ def _let_own_words_win(
 # Records
 
 
-def _id_fields(kind: KindProfile) -> list[FieldProfile]:
-    """Fields that hold the id of the record's own entity, the best first."""
+def _id_field(kind: KindProfile) -> FieldProfile | None:
+    """The field that holds the id of the record's own entity: unique, known, and best one that the document's id repeats."""
+    titles = set(name_parts(kind.name))
+
+    def rank(item: FieldProfile) -> tuple[float, int, str]:
+        return (-item.in_id, len(set(name_parts(item.key)) - titles - {"id", "key", "number", "no", "code"}), item.key)
+
     found = [
         item
         for item in kind.fields
-        if item.prefix and item.refers >= 0.9 and item.unique >= 0.98 and item.present >= 0.95
+        if item.prefix
+        and item.unique >= 0.98
+        and item.present >= 0.95
+        and item.refers >= (0.5 if item.in_id >= 0.95 else 0.9)
     ]
-    titles = set(name_parts(kind.name))
-
-    def rank(item: FieldProfile) -> tuple[int, int, str]:
-        parts = set(name_parts(item.key))
-        identifier = 0 if parts & {"id", "key", "number", "no", "code"} else 1
-        return (0 if parts & titles else 1, identifier, item.key)
-
-    return sorted(found, key=rank)
+    best = min(found, key=rank, default=None)
+    if best is not None and kind.documents < 3 and best.in_id < 0.95:
+        return None  # two documents say little about which of their ids is their own
+    return best
 
 
 def _records(profile: DataProfile, types: Mapping[str, EntityType]) -> tuple[RecordType, ...]:
@@ -327,14 +332,9 @@ def _records(profile: DataProfile, types: Mapping[str, EntityType]) -> tuple[Rec
         if kind.records < 0.8 or not kind.fields:
             continue
         type_name = id_field = None
-        ids = _id_fields(kind) if kind.nodes < 0.9 else []
-        # One document says little about which field identifies it.
-        if ids and ids[0].prefix in by_prefix and (kind.documents >= 3 or len({item.prefix for item in ids}) == 1):
-            type_name, id_field = by_prefix[ids[0].prefix or ""], ids[0].key
-        elif ids:
-            own = [item for item in ids if set(name_parts(item.key)) & set(name_parts(kind.name))]
-            if own and own[0].prefix in by_prefix:
-                type_name, id_field = by_prefix[own[0].prefix or ""], own[0].key
+        own = _id_field(kind) if kind.nodes < 0.9 else None
+        if own is not None and own.prefix in by_prefix:
+            type_name, id_field = by_prefix[own.prefix or ""], own.key
         about = type_name or (kind.subjects[0][0] if kind.subjects else None)
         found.append(
             RecordType(
@@ -429,14 +429,17 @@ def _attribute(item: FieldProfile, owner: EntityType, kind: KindProfile) -> Attr
         for phrase in variants(rest):
             nouns.setdefault(singular(phrase))
     for noun in tuple(nouns):
-        for other in synonyms(noun):
-            nouns.setdefault(other)
+        if not is_time(noun):
+            for other in synonyms(noun):
+                nouns.setdefault(other)
     if value_kind == "date":
         for part in parts:
             verb = lexicon().actions.get(part) or lexicon().verb_forms.get(part)
             if verb is not None and part not in ("date", "time"):
                 nouns.setdefault(f"{verb} date")
                 nouns.setdefault(verb)
+    for noun in owner.nouns:
+        nouns.pop(noun, None)
     enumerated = (
         value_kind == "text" and item.length <= 40 and item.distinct <= 60 and item.values >= max(6, 3 * item.distinct)
     )

@@ -10,6 +10,8 @@ from typing import Generic, TypeVar
 from zlib import crc32
 
 from graphroute.indexing.records import parse_record, type_value
+from graphroute.ontology.lexicon import is_agent, is_place, is_thing, lexicon
+from graphroute.ontology.naming import relation_words
 from graphroute.types.graph import Assertion
 from graphroute.types.source import Source
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant
@@ -69,10 +71,10 @@ class PredicateProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldProfile:
-    """One field of a kind of record. `present`: share of the documents. `unique`: distinct values per document that has it.
+    """One field of a kind of record. `present`: share of the documents. `unique`: distinct values per entity (or document) that has it.
 
     `kinds`: share of values by kind (text, number, date). `refers`: share of values that are the local part of a known
-    entity's id, and the id prefix with the most.
+    entity's id, and the id prefix with the most. `in_id`: share of documents whose own id holds the value.
     """
 
     key: str
@@ -84,6 +86,7 @@ class FieldProfile:
     kinds: Mapping[str, float]
     prefix: str | None = None
     refers: float = 0.0
+    in_id: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +158,7 @@ class _Predicate:
 
 @dataclass(slots=True)
 class _Document:
+    id: str
     fields: tuple[tuple[str, str], ...]
     node: str | None
     title: str
@@ -198,7 +202,7 @@ class ProfileBuilder:
 
         def document() -> _Document:
             fields = tuple((item.key, item.value) for item in parse_record(source.text[:20_000]))
-            return _Document(fields, source.node, source.title)
+            return _Document(source.id, fields, source.node, source.title)
 
         kind.sample.add(source.id, document)
 
@@ -246,6 +250,9 @@ class _Build:
         self._predicates = builder._predicates
         self._any_open = builder._any_open
         self._prefixes = self._find_prefixes()
+        self._prefix_types = self._find_prefix_types()
+        self._slot_types: Mapping[str, str] = {}
+        self._slot_types = self._find_slot_types()
         self._open_types: set[str] = set()
         self._subjects_by_kind: dict[str, Counter[str]] = {}
 
@@ -260,13 +267,11 @@ class _Build:
     def _find_prefixes(self) -> frozenset[str]:
         """Id prefixes that mark a type: few, and carried by nearly all entities without a type of their own."""
         counts: Counter[str] = Counter()
-        untyped = 0
-        for entity_id, types in self._ids.items():
+        for entity_id in self._ids:
             prefix = _prefix(entity_id)
-            untyped += not types
             if prefix is not None:
                 counts[prefix] += 1
-        if len(counts) > _MAX_PREFIXES or (untyped and 3 * len(counts) > max(untyped, 12)):
+        if len(counts) > _MAX_PREFIXES or 3 * len(counts) > max(len(self._ids), 12):
             return frozenset()
         return frozenset(counts)
 
@@ -275,7 +280,44 @@ class _Build:
         if types:
             return types
         prefix = _prefix(entity_id)
-        return (prefix,) if prefix in self._prefixes and prefix is not None else (UNTYPED,)
+        if prefix in self._prefixes and prefix is not None:
+            return (self._prefix_types.get(prefix, prefix),)
+        return (self._slot_types.get(entity_id, UNTYPED),)
+
+    def _find_prefix_types(self) -> Mapping[str, str]:
+        """The type that most typed entities of a prefix have, for those of the prefix that have none."""
+        counts: dict[str, Counter[str]] = {}
+        for entity_id, types in self._ids.items():
+            prefix = _prefix(entity_id)
+            if types and prefix in self._prefixes and prefix is not None:
+                counts.setdefault(prefix, Counter())[types[0]] += 1
+        return {prefix: _ranked(found)[0][0] for prefix, found in counts.items()}
+
+    def _find_slot_types(self) -> Mapping[str, str]:
+        """Types for ids that tell none: the ends of relations that share many of their entities are one type."""
+        slots: dict[tuple[str, bool], set[str]] = {}
+        for name, predicate in sorted(self._predicates.items()):
+            for subject, kept in predicate.facts.sorted():
+                ends = [(subject, True), *((fact[0], False) for fact in kept)]
+                for entity_id, is_subject in ends:
+                    if self.types_of(entity_id) == (UNTYPED,):
+                        slots.setdefault((name, is_subject), set()).add(entity_id)
+        groups: list[list[tuple[str, bool]]] = []
+        for slot in sorted(slots):
+            joined = [group for group in groups if any(_overlap(slots[slot], slots[other]) for other in group)]
+            groups = [group for group in groups if group not in joined]
+            groups.append(sorted([slot, *(other for group in joined for other in group)]))
+        used: Counter[str] = Counter()
+        found: dict[str, str] = {}
+        for group in sorted(groups):
+            name = _slot_name(group)
+            used[name] += 1
+            if used[name] > 1:
+                name = f"{name}_{used[name]}"
+            for slot in group:
+                for entity_id in slots[slot]:
+                    found.setdefault(entity_id, name)
+        return found
 
     def _record_share(self, kind: _Kind) -> float:
         documents = [document for _, kept in kind.sample.sorted() for document in kept]
@@ -386,13 +428,13 @@ class _Build:
         subjects = Counter(self.types_of(document.node)[0] for document in documents if document.node is not None)
         if not subjects:
             subjects = self._subjects_by_kind.get(name, Counter())
-        values: dict[str, list[list[str]]] = {}
+        values: dict[str, list[tuple[_Document, list[str]]]] = {}
         for document in documents:
             here: dict[str, list[str]] = {}
             for key, value in document.fields:
                 here.setdefault(key, []).append(value)
             for key, found in here.items():
-                values.setdefault(key, []).append(found)
+                values.setdefault(key, []).append((document, found))
         orders: Counter[bool] = Counter()
         fields = tuple(self._field(key, rows, len(documents), orders) for key, rows in sorted(values.items()))
         return KindProfile(
@@ -407,9 +449,12 @@ class _Build:
             subjects=_ranked(subjects),
         )
 
-    def _field(self, key: str, rows: list[list[str]], documents: int, orders: Counter[bool]) -> FieldProfile:
-        firsts = [row[0] for row in rows]
-        every = [value for row in rows for value in row]
+    def _field(
+        self, key: str, rows: list[tuple[_Document, list[str]]], documents: int, orders: Counter[bool]
+    ) -> FieldProfile:
+        firsts = [row[0] for _, row in rows]
+        every = [value for _, row in rows for value in row]
+        about = {document.node or document.id for document, _ in rows}
         kinds: Counter[str] = Counter()
         refers: Counter[str] = Counter()
         for value in every[:2_000]:
@@ -421,23 +466,45 @@ class _Build:
                 orders[False] += 1
         for value in firsts[:2_000]:
             for prefix in self._prefixes:
-                if f"{prefix}:{value}" in self._ids or f"{prefix}/{value}" in self._ids:
+                local = value.removeprefix("@")
+                if f"{prefix}:{local}" in self._ids or f"{prefix}/{local}" in self._ids:
                     refers[prefix] += 1
         tested = max(1, min(len(firsts), 2_000))
-        prefix = min(refers, key=lambda name: (-refers[name], name)) if refers else None
-        count = refers[prefix] if prefix is not None else 0
+        best = min(refers, key=lambda name: (-refers[name], name)) if refers else None
         total = max(1, sum(kinds.values()))
         return FieldProfile(
             key=key,
             present=len(rows) / max(1, documents),
             distinct=len(set(every)),
             values=len(every),
-            unique=len(set(firsts)) / len(firsts),
+            unique=min(1.0, len(set(firsts)) / len(about)),
+            in_id=sum(len(row[0]) >= 2 and row[0] in document.id for document, row in rows) / len(rows),
             length=sum(map(len, every)) / len(every),
             kinds={kind: kinds[kind] / total for kind in sorted(kinds)},
-            prefix=prefix,
-            refers=count / tested,
+            prefix=best,
+            refers=refers[best] / tested if best is not None else 0.0,
         )
+
+
+def _overlap(one: set[str], other: set[str]) -> bool:
+    small, large = sorted((one, other), key=len)
+    return len(small & large) >= max(1, 0.3 * len(small))
+
+
+def _slot_name(group: Iterable[tuple[str, bool]]) -> str:
+    """A name for the entities at these ends of relations: what the relations call them, else `entity`."""
+    candidates: dict[str, bool] = {}
+    for predicate, is_subject in group:
+        words = relation_words(predicate)
+        nouns = words.own.get("subject_nouns" if is_subject else "object_nouns", {})
+        for noun in nouns:
+            # Relations name many parts that people and organisations play; the entities are the same ones.
+            part = noun in lexicon().frames_by_agent and not is_place(noun) and not is_thing(noun)
+            candidates.setdefault("agent" if part or is_agent(noun) else noun, part)
+            break
+    if len(candidates) == 1 or "agent" in candidates:
+        return "agent" if "agent" in candidates else next(iter(candidates))
+    return UNTYPED
 
 
 def local_part(entity_id: str) -> str:
@@ -489,7 +556,7 @@ def _explaining(sets: Counter[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:
             for name in types:
                 counts[name] += count
         name, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
-        if chosen and count < 0.002 * total:
+        if chosen and (count < 0.002 * total or (count == 1 and total >= 20)):
             break
         chosen.append((name, count))
         remaining = {types: number for types, number in remaining.items() if name not in types}
