@@ -127,5 +127,5 @@ def _strength(
         for support in supports.get(assertion_id, ()):
             kind = support.source_kind or ""
             place = relation.precedence.index(kind) if kind in relation.precedence else last
-            best = min(best, (place, -authority.get(kind, 1.0), -dated((support,))))
+            best = min(best, (place, -authority.get(kind, 1.0), -dated(support)))
     return best

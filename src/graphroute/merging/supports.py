@@ -20,7 +20,7 @@ class Wanted(StrEnum):
 
 
 def choose(supports: Sequence[Support], *, validity: Interval, instant: Instant, wanted: Wanted) -> tuple[Support, ...]:
-    """One support set out of an assertion's readable ones.
+    """One support set out of an assertion's readable ones, which the catalog numbers newest first.
 
     NEWEST: the newest in force at the instant; where none is, the newest in force while the fact holds, else the newest dated not after the
     instant, else the newest. EARLIEST: the first that states it.
@@ -29,16 +29,16 @@ def choose(supports: Sequence[Support], *, validity: Interval, instant: Instant,
     if not sets:
         return ()
     if wanted is Wanted.EARLIEST:
-        return min(sets, key=lambda members: (dated(members), members[0].group))
+        return sets[-1]
     for test in (
         lambda one: one.source_validity.contains(instant),
         lambda one: one.source_validity.overlaps(validity),
         lambda one: one.source_timestamp is not None and one.source_timestamp <= instant,
     ):
-        fitting = [members for members in sets if all(map(test, members))]
-        if fitting:
-            return max(fitting, key=lambda members: (dated(members), -members[0].group))
-    return max(sets, key=lambda members: (dated(members), -members[0].group))
+        fitting = next((members for members in sets if all(map(test, members))), None)
+        if fitting is not None:
+            return fitting
+    return sets[0]
 
 
 def _order(support: Support) -> tuple[int, str, int, int]:
@@ -51,12 +51,9 @@ def _order(support: Support) -> tuple[int, str, int, int]:
     )
 
 
-def dated(members: Sequence[Support]) -> Instant:
-    """When a support set was complete: the newest of its sources' own dates, else of the days they came into force."""
-    return max(
-        (one.source_timestamp if one.source_timestamp is not None else one.source_validity.low for one in members),
-        default=MIN_INSTANT,
-    )
+def dated(support: Support) -> Instant:
+    """How new a source is: its own date, else the day it came into force, MIN_INSTANT if it has neither."""
+    return support.source_timestamp if support.source_timestamp is not None else support.source_validity.low
 
 
 def too_old(supports: Sequence[Support], *, max_age_days: float | None, instant: Instant) -> bool:
@@ -69,6 +66,6 @@ def too_old(supports: Sequence[Support], *, max_age_days: float | None, instant:
     sets: dict[tuple[str, int], Instant] = {}
     for support in supports:
         key = (support.assertion_id, support.group)
-        sets[key] = min(sets.get(key, dated((support,))), dated((support,)))
+        sets[key] = min(sets.get(key, dated(support)), dated(support))
     oldest = instant - max_age_days * _DAY
     return all(date == MIN_INSTANT or date < oldest for date in sets.values())
