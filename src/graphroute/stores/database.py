@@ -13,6 +13,9 @@ from typing import Self
 
 from graphroute.errors import BackendUnavailableError, DataError, DeadlineError
 from graphroute.stores.schema import FORMAT_VERSION, SCHEMA
+from graphroute.text import fold
+from graphroute.types.graph import AttributeFilter
+from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, TimeFilter, TimeMode
 from graphroute.types.view import View
 
 _INLINE_SCOPES = 500
@@ -111,6 +114,15 @@ class Database:
             self._local.connection = found
         return found
 
+    def writing_connection(self) -> sqlite3.Connection:
+        """A connection of its own for a writer, so that its transaction is not seen by this thread's reads."""
+        connection = self._open()
+        # WAL with FULL: a commit is on disk when it returns.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA cache_size = -131072")
+        return connection
+
     def close(self) -> None:
         """Close the connections of all threads. Later reads raise BackendUnavailableError."""
         self._closed = True
@@ -182,6 +194,41 @@ def alive(view: View, table: str = "") -> str:
     """SQL condition that a row is known at the view's snapshot."""
     prefix = f"{table}." if table else ""
     return f"{prefix}born <= {view.sequence:d} AND {prefix}died > {view.sequence:d}"
+
+
+def time_condition(time_filter: TimeFilter, low: str = "low", high: str = "high") -> str:
+    """SQL form of `TimeFilter.accepts` on two columns."""
+    start, end = time_filter.interval.low, time_filter.interval.high
+    if time_filter.mode is TimeMode.ANY:
+        return "1"
+    if time_filter.mode is TimeMode.OVERLAPS:
+        return f"({low} < {end:d} AND {high} > {start:d})"
+    if time_filter.mode is TimeMode.STARTS_IN:
+        return f"({low} > {MIN_INSTANT:d} AND {low} >= {start:d} AND {low} < {end:d})"
+    return f"({high} < {MAX_INSTANT:d} AND {high} >= {start:d} AND {high} < {end:d})"
+
+
+def attribute_condition(test: AttributeFilter, scoped: str, entity: str) -> tuple[str, list[object]]:
+    """SQL condition that the entity passes the filter, and its parameters.
+
+    `scoped`: conditions that make a row of `attribute` (as `t`) readable and in force. `ne` asks for an entity that has the
+    attribute and not this value. A filter that cannot be read as its operator needs passes nothing.
+    """
+    base = f"SELECT 1 FROM attribute t WHERE t.entity = {entity} AND t.key = ? AND {scoped}"
+    if test.operator == "eq":
+        return f"EXISTS ({base} AND t.folded = ?)", [test.key, fold(test.value)]
+    if test.operator == "ne":
+        parameters: list[object] = [test.key, test.key, fold(test.value)]
+        return f"(EXISTS ({base}) AND NOT EXISTS ({base} AND t.folded = ?))", parameters
+    try:
+        if test.operator == "in_range":
+            low, high = test.value.split("..")
+            bounds: list[object] = [int(low) if low else MIN_INSTANT, int(high) if high else MAX_INSTANT]
+            return f"EXISTS ({base} AND t.instant >= ? AND t.instant < ?)", [test.key, *bounds]
+        sign = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}[test.operator]
+        return f"EXISTS ({base} AND t.number {sign} ?)", [test.key, float(test.value)]
+    except (KeyError, ValueError):
+        return "0", []
 
 
 def _statements(script: str) -> Iterator[str]:

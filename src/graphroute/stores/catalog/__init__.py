@@ -1,0 +1,1 @@
+"""Catalogs: sources, entities, supports and snapshots."""

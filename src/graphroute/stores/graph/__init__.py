@@ -1,0 +1,1 @@
+"""Graph stores: facts as adjacency."""
