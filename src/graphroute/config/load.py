@@ -11,9 +11,12 @@ from pydantic import BaseModel
 
 from graphroute.config.model import NO_FALLBACK, RoutesConfig
 from graphroute.errors import ConfigurationError
+from graphroute.merging.params import MergeParams
+from graphroute.models.tokenizers import TOKENIZERS
 from graphroute.registry import Registry
 from graphroute.resources import resource
 from graphroute.routing.conditions import parse_condition
+from graphroute.serialization.formats import FORMATS
 from graphroute.strict_yaml import (
     Document,
     KeyPath,
@@ -124,8 +127,8 @@ def _route_problems(document: Document, config: RoutesConfig) -> Iterator[tuple[
                     yield _problem(document, (*path, "when"), f"the same condition as {first}; never reached")
                 conditions.setdefault(canonical, place)
         if route.route in names:
-            first = config.routes[names[route.route]]
-            if route.name or first.name or route.fallback != first.fallback:
+            namesake = config.routes[names[route.route]]
+            if route.name or namesake.name or route.fallback != namesake.fallback:
                 other = format_path(("routes", names[route.route]))
                 here = (*path, "name") if route.name else path
                 yield _problem(document, here, f"{route.route!r} is the name of {other}", hint="give it another name")
@@ -224,7 +227,8 @@ def _cycle_problems(document: Document, config: RoutesConfig) -> Iterator[tuple[
 
 
 def _part_problems(document: Document, config: RoutesConfig) -> Iterator[tuple[Mark, str]]:
+    for key, name, table in (("format", config.format, FORMATS), ("tokenizer", config.tokenizer, TOKENIZERS)):
+        if name not in table:
+            yield _problem(document, (key,), f"unknown {key} {name!r}", hint=suggest(name, table))
     if config.merging:
-        from graphroute.merging.merge import MergeParams
-
         yield from _model_problems(document, ("merging",), MergeParams, config.merging)

@@ -75,6 +75,8 @@ def _quoted(cue: Cue, query: ParsedQuery) -> bool:
 
 
 def _negated(cue: Cue, query: ParsedQuery) -> bool:
+    if cue.value.startswith("not:"):
+        return True
     for negation in query.negations:
         if negation.start <= cue.start and cue.end <= negation.end:
             return True

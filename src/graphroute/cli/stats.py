@@ -1,0 +1,50 @@
+"""`graphroute stats`: what a reader may see of a store, in counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from graphroute.cli import output
+from graphroute.cli.options import FilePath, common, reader_of
+from graphroute.types.time import format_instant
+
+
+@click.command()
+@click.argument("store", type=FilePath)
+@click.option("--label", "labels", multiple=True, metavar="L", help="A label the reader holds; may be repeated.")
+@click.option("--public", is_flag=True, help="Add the label 'public'.")
+@common
+def stats(store: Path, labels: tuple[str, ...], public: bool, as_json: bool) -> None:
+    """Count what a reader with these labels may see of STORE."""
+    from graphroute.errors import DataError
+    from graphroute.stores.catalog.sqlite import SqliteCatalog
+    from graphroute.stores.database import Database
+
+    if not store.exists():
+        raise DataError("no such store", where=str(store), hint="run graphroute ingest DIR --store PATH first")
+    reader = reader_of("stats", labels, public)
+    with Database(store, read_only=True) as database:
+        catalog = SqliteCatalog(database)
+        view = catalog.view(reader=reader)
+        settings = catalog.settings()
+        ontology = catalog.ontology()
+        counts = dict(catalog.counts(view=view))
+        first, last = catalog.data_span(view=view)
+    found = {
+        "dataset": settings.get("dataset", ""),
+        "as_of": settings.get("as_of") or None,
+        "embedder": settings.get("embedder") or None,
+        "snapshot": view.token,
+        **counts,
+        "types": len(ontology.types),
+        "relations": len(ontology.relations),
+        "ontology": "inferred" if ontology.inferred else "written",
+        "from": format_instant(first),
+        "to": format_instant(last),
+    }
+    if as_json:
+        output.write_json(found)
+    else:
+        output.table([[name, "" if value is None else str(value)] for name, value in found.items()], indent=0)
