@@ -35,7 +35,6 @@ EXCEPTIONS: dict[str, str] = {
     "stores/database.py:_scope_table": "a temporary table's number",
     "stores/graph/sqlite.py:_level": "columns and order of its callers, conditions of the builders",
     "stores/writer.py:_add_up": "one of two conditions",
-    "stores/writer.py:_flush": "the writer's own tables and columns",
     "stores/writer.py:_settle_sources": "the writer's own tables and columns",
 }
 """`file:function` to why its text is neither, and what it is made of."""
