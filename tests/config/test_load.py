@@ -236,3 +236,30 @@ def test_one_file_in_every_encoding_form(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(raw)
         hashes.add(load_routes(tmp_path / name).config_hash)
     assert len(hashes) == 1
+
+
+def test_the_log_is_opened_as_configured(tmp_path: Path) -> None:
+    config = parse_routes(f"{BASE}log: {{path: {tmp_path / 'a.jsonl'}, question_text: true, keep_days: 3}}")
+    log = config.log.open()
+    assert log is not None
+    assert log.path == tmp_path / "a.jsonl"
+    other = config.log.open(tmp_path / "b.jsonl")
+    assert other is not None
+    assert other.path == tmp_path / "b.jsonl"
+    assert parse_routes(BASE).log.open() is None
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ("format: prety_json", "did you mean 'pretty_json'?"),
+        ("tokenizer: gpt9", "unknown tokenizer 'gpt9'"),
+        ("merging: {max_source_shar: 0.5}", "did you mean 'max_source_share'?"),
+        ("merging: {max_source_share: 2.0}", "merging.max_source_share"),
+    ],
+)
+def test_parts_are_checked_against_what_they_declare(block: str, reason: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_routes(f"{BASE}{block}", "r.yaml")
+    assert reason in str(caught.value)
+    assert str(caught.value).startswith("r.yaml:3:")

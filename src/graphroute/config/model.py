@@ -7,11 +7,13 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
+from graphroute.decision_log.writer import DecisionLog
 from graphroute.routing.conditions import parse_condition
 from graphroute.routing.router import FallbackRule, Router, RouteRule, Step
 from graphroute.types.route import Limits
@@ -126,6 +128,19 @@ class LogConfig(_Part):
     max_file_mib: int = Field(default=64, ge=1, le=4_096)
     keep_files: int = Field(default=20, ge=1, le=1_000)
     on_failure: Literal["warn", "refuse"] = "warn"
+
+    def open(self, path: str | Path | None = None) -> DecisionLog | None:
+        """The log at `path`, else at the configured path; None if neither is given."""
+        chosen = path if path is not None else self.path
+        if chosen is None:
+            return None
+        return DecisionLog(
+            chosen,
+            max_bytes=self.max_file_mib * 1024 * 1024,
+            keep_files=self.keep_files,
+            keep_text_days=self.keep_days if self.question_text else None,
+            on_failure=self.on_failure,
+        )
 
 
 class ModelConfig(_Part):
