@@ -179,12 +179,14 @@ def _shape(locals_: Sequence[str]) -> str | None:
     else:
         body = r"[\w.\-]*\d[\w.\-]*"
     marks = sorted({mark for _, mark in heads})
-    words = "|".join(re.escape(head) for head in sorted({head for head, _ in heads}))
+    letters = sorted({head for head, _ in heads})
+    words = "|".join(letters)
     mark = "" if marks == [""] else "[- ]?" if marks == ["-"] and body == r"\d+" else _marks(marks)
     if marks == [""] and body == r"\w*\d\w*":
         return None  # letters run into a mix of letters and digits: any word with a digit would match
     flag = "(?i)" if len(words) >= 2 and body == r"\d+" and marks != [""] else ""
-    return rf"{flag}\b(?:{words}){mark}{body}\b"
+    group = words if len(letters) == 1 else f"(?:{words})"
+    return rf"{flag}\b{group}{mark}{body}\b"
 
 
 def _marks(marks: Sequence[str]) -> str:

@@ -217,7 +217,11 @@ def verb_inflections(verb: str) -> Iterator[str]:
         return
     yield verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
     if verb.endswith("e"):
-        yield from (verb + "d", verb + "ing" if verb.endswith(("ee", "oe", "ye")) else verb[:-1] + "ing")
+        if verb.endswith("ie"):
+            gerund = verb[:-2] + "ying"
+        else:
+            gerund = verb + "ing" if verb.endswith(("ee", "oe", "ye")) else verb[:-1] + "ing"
+        yield from (verb + "d", gerund)
         return
     yield from (verb + "ed", verb + "ing")
     if _doubles(verb):
