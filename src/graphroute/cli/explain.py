@@ -14,7 +14,7 @@ from graphroute.types.evidence import EvidenceBundle, EvidenceUnit
 from graphroute.types.graph import Direction, Hop, Support
 from graphroute.types.query import Branch, ParsedQuery, Reading
 from graphroute.types.retrieval import Verdict
-from graphroute.types.time import format_instant
+from graphroute.types.time import ALWAYS, format_instant
 from graphroute.types.trace import Attempt, Trace
 
 _TEXT_WIDTH = 300
@@ -227,7 +227,8 @@ def _show_routes(attempts: tuple[Attempt, ...]) -> None:
         )
         sufficiency = attempt.sufficiency
         parts = ", ".join(f"{name} {value:.2f}" for name, value in sufficiency.parts.items())
-        output.write(f"  sufficiency {sufficiency.score:.2f} of {sufficiency.threshold:g} needed ({parts})")
+        made_of = f" ({parts})" if parts else ""
+        output.write(f"  sufficiency {sufficiency.score:.2f} of {sufficiency.threshold:g} needed{made_of}")
 
 
 def _show_plan(trace: Trace) -> None:
@@ -274,7 +275,7 @@ def _show_unit(unit: EvidenceUnit, bundle: EvidenceBundle) -> None:
             way = "" if hop.direction is Direction.FORWARD else ", walked backwards"
             output.write(
                 f"     {_named(fact.subject, bundle)} -{fact.predicate}-> {_named(fact.object, bundle)}"
-                f"  [{fact.validity.format()}]{way}"
+                f"{'' if fact.validity == ALWAYS else f'  [{fact.validity.format()}]'}{way}"
             )
             for support in _supports(hop, bundle):
                 dated = format_instant(support.source_timestamp)
