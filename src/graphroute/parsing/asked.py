@@ -88,8 +88,25 @@ def find_asked(tokens: Sequence[Token], words: Sequence[WordCue], aggregations: 
         target = _demonstrative(tokens, words) if kind == "other" else None
         if target is None:
             target = _first_noun(words)
-    distinct = any(cue.value == "distinct" for cue in aggregations)
-    return Asked(kind=kind, operation=operation, start=start, end=end, target=target, distinct=distinct)
+    return Asked(
+        kind=kind,
+        operation=operation,
+        start=start,
+        end=end,
+        target=target,
+        counted=_counted(tokens, words, aggregations, target),
+    )
+
+
+def _counted(
+    tokens: Sequence[Token], words: Sequence[WordCue], aggregations: Sequence[Cue], target: int | None
+) -> int | None:
+    """The noun right after "the most": what is counted for each candidate."""
+    extreme = next((cue for cue in aggregations if cue.value in ("most", "least")), None)
+    if extreme is None:
+        return None
+    after = next((token.index for token in tokens if token.start >= extreme.end and token.content), None)
+    return next((n for n, word in enumerate(words) if word.first == after and word.is_type and n != target), None)
 
 
 def _operation(aggregations: Sequence[Cue]) -> Operation:

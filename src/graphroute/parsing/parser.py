@@ -29,6 +29,10 @@ from graphroute.types.time import Instant
 from graphroute.types.view import View
 
 
+PROCEDURE_COST = 0.6
+"""A "how ..." question is about facts only if a reading explains it this well ("how popular was X")."""
+
+
 class Parser:
     """Takes questions apart. Built once per ontology; safe to share between threads."""
 
@@ -73,11 +77,15 @@ class Parser:
         negations = find_negations(text, masked=strong_spans)
         asking = read_question(text, masked=strong_spans)
         self._own(tokens, mentions, dates, quotes, found.unresolved, aggregations)
-        words = find_words(text, tokens, self._vocabulary)
+        others = [(m.cue.start, m.cue.end) for m in mentions if not m.strong]
+        others.extend((cue.start, cue.end) for cue, _ in found.values)
+        words = find_words(text, tokens, self._vocabulary, others)
         readings: tuple[Reading, ...] = ()
         scope = tuple(cue for cue in aggregations if cue.kind is CueKind.SCOPE)
         counting = [cue for cue in aggregations if cue.kind is CueKind.AGGREGATION]
-        if not (asking is not None and asking.text_only) and not _negated(words, negations):
+        text_only = asking is not None and asking.text_only
+        procedure = text_only and asking is not None and asking.cue.value == "how_to"
+        if (not text_only or procedure) and not _negated(words, negations):
             described = find_described(
                 text,
                 tokens,
@@ -116,6 +124,8 @@ class Parser:
                     excluded=excluded,
                 )
             )
+            if procedure:
+                readings = tuple(reading for reading in readings if reading.cost <= PROCEDURE_COST)
         moved = next((d for d in dates if d.mode is DateMode.AT and d.interval.start not in (None, instant)), None)
         now = moved.interval.low if moved is not None and not moved.interval.contains(instant) else instant
         query = ParsedQuery(

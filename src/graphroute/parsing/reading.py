@@ -71,7 +71,7 @@ class Asked:
     start: int
     end: int
     target: int | None = None
-    distinct: bool = False
+    counted: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,22 +191,21 @@ class ReadingSearch:
             self._double(question)
 
     def _shadow(self, question: Question) -> None:
-        """A noun of manner repeats its verb and names no second hop: "refers to under see-also", "describe X in a few words"."""
-        for word in question.words:
-            before = question.tokens[word.first - 1].key if word.first else ""
-            if before in {"few", "some"} and word.first > 1:
-                before = next(
-                    (t.key for t in reversed(question.tokens[: word.first - 1]) if t.key not in {"a", "few", "some"}),
-                    "",
-                )
-            if before not in {"under", "in", "via", "through"} or not word.is_relation or word.is_type:
+        """A second word for one hop names no second hop: "refers to under see-also", "describe X in a few words".
+
+        Only where the relation's object is no agent and no type word stands between the two ("the director of X also directed"
+        walks twice).
+        """
+        if question.modifiers & {"same", "share", "common", "co"}:
+            return
+        relations = [word for word in question.words if word.is_relation and word.apposition_of is None]
+        for first, second in pairwise(relations):
+            shared = {p for p, _ in first.entry.relations} & {p for p, _ in second.entry.relations}
+            between = any(first.end <= w.start < second.start and w.is_type for w in question.words)
+            if first.shadowed or second.is_type or between or not shared:
                 continue
-            named = {predicate for predicate, _ in word.entry.relations}
-            if any(
-                other is not word and other.start < word.start and named & {p for p, _ in other.entry.relations}
-                for other in question.words
-            ) and all(_noun_side(role) is not None or role is Role.FORWARD for _, role in word.entry.relations):
-                word.shadowed = True
+            if all(not set(self._ontology.relations[name].range) & self._agents for name in shared):
+                second.shadowed = True
 
     def _double(self, question: Question) -> None:
         strong = [m for m in question.mentions if m.strong]
@@ -570,6 +569,11 @@ class ReadingSearch:
         elif asked.kind == "where" and self._places and not end & self._places:
             cost += NOT_AN_AGENT
             why.append("where asks for a place")
+        if asked.operation in (Operation.MOST, Operation.LEAST) and asked.counted is not None:
+            counted = set(question.words[asked.counted].entry.types)
+            if not counted & set(types[-2]):
+                cost += WRONG_TARGET
+                why.append("counts something else")
         # Type words need an entity of their own on the path.
         unmatched_nodes = [set(one) for one in types[1:]] if anchor is not None else [set(one) for one in types]
         missing = []

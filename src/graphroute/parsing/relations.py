@@ -201,10 +201,13 @@ class WordCue:
         return bool(self.entry.types)
 
 
-def find_words(text: str, tokens: Sequence[Token], vocabulary: Vocabulary) -> list[WordCue]:
+def find_words(
+    text: str, tokens: Sequence[Token], vocabulary: Vocabulary, others: Sequence[tuple[int, int]] = ()
+) -> list[WordCue]:
     """All phrases of the vocabulary in runs of unowned words, longest first at each place, function words skipped.
 
-    A run ends at an owned word (a mention, a date), so that no phrase reaches across a name.
+    A run ends at an owned word (a mention, a date), so that no phrase reaches across a name. `others`: spans that have another
+    meaning too (a weak mention, a value): there a phrase counts only with the preposition it is written with.
     """
     cues: list[WordCue] = []
     for run in _runs(tokens):
@@ -217,6 +220,11 @@ def find_words(text: str, tokens: Sequence[Token], vocabulary: Vocabulary) -> li
                 found = other
         for first, last, entry in found:
             start, end = tokens[first].start, tokens[last].end
+            entry = _by_form(entry, tokens[last].key)
+            if entry.preposition and any(low < end and start < high for low, high in others):
+                near = [token.key for token in tokens[last + 1 : last + 4]] + [token.key for token in tokens[:2]]
+                if entry.preposition not in near:
+                    continue
             cue = WordCue(entry=entry, first=first, last=last, start=start, end=end, text=text[start:end])
             cue.passive = _is_passive(tokens, first, last)
             cues.append(cue)
@@ -224,6 +232,16 @@ def find_words(text: str, tokens: Sequence[Token], vocabulary: Vocabulary) -> li
                 if not token.owner and (token.content or first == last):
                     token.owner = "word"
     return cues
+
+
+def _by_form(entry: Entry, key: str) -> Entry:
+    """A word that is a type and a verb is the one its form says: "films" is a noun, "filmed" a verb."""
+    verbs = tuple(option for option in entry.relations if option[1] in (Role.FORWARD, Role.INVERSE))
+    if not entry.types or not verbs:
+        return entry
+    if key.endswith(("ed", "ing")):
+        return replace(entry, types=(), relations=verbs)
+    return replace(entry, relations=tuple(option for option in entry.relations if option not in verbs))
 
 
 def _match(

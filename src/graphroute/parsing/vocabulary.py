@@ -98,6 +98,7 @@ class Entry:
     types: tuple[str, ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
     phrase: str = ""
+    preposition: str = ""
 
 
 class _Node:
@@ -116,16 +117,19 @@ class Vocabulary:
         types: dict[tuple[str, ...], dict[str, None]] = {}
         attributes: dict[tuple[str, ...], dict[tuple[str, str], None]] = {}
         phrases: dict[tuple[str, ...], str] = {}
+        acronyms = _acronyms(ontology)
         turned: dict[tuple[str, ...], list[tuple[tuple[str, Role], str]]] = {}
 
         def put(
             table: dict[tuple[str, ...], dict[tuple[str, Role], None]], phrase: str, value: tuple[str, Role]
         ) -> None:
             stems = phrase_stems(phrase)
+            if stems[:1] == ("co",) and len(stems) > 1:
+                stems = stems[1:]
             if stems:
                 table.setdefault(stems, {}).setdefault(value)
                 phrases.setdefault(stems, phrase)
-            if len(stems) == 2:
+            if len(stems) == 2 and set(stems) & set(acronyms):
                 turned.setdefault((stems[1], stems[0]), []).append((value, phrase))
 
         for name in sorted(ontology.relations):
@@ -152,7 +156,7 @@ class Vocabulary:
                     if stems:
                         attributes.setdefault(stems, {}).setdefault((type_name, attribute.key))
                         phrases.setdefault(stems, noun)
-        # "stable target" for "target stable": the turned order stands for the phrase unless it is a phrase itself.
+        # "stable PRR" for "PRR stable": names of relations put an acronym first, questions last.
         for stems, values in turned.items():
             if stems not in relations:
                 for value, phrase in values:
@@ -165,6 +169,7 @@ class Vocabulary:
                 types=tuple(types.get(stems, ())),
                 attributes=tuple(attributes.get(stems, ())),
                 phrase=phrases[stems],
+                preposition=_preposition(phrases[stems]) if stems not in types and len(stems) == 1 else "",
             )
         self._root = _Node()
         for stems, entry in self._entries.items():
@@ -172,14 +177,15 @@ class Vocabulary:
             for one in stems:
                 node = node.following.setdefault(one, _Node())
             node.entry = entry
-        self.acronyms = _acronyms(ontology)
+        self.acronyms = acronyms
 
     def __contains__(self, stems: object) -> bool:
         return stems in self._entries
 
     def known(self, key: str) -> bool:
-        """True if the word alone is a phrase of the vocabulary."""
-        return any((one,) in self._entries for one in word_stems(key))
+        """True if the word alone is a phrase of the vocabulary, whatever stands beside it."""
+        entries = (self._entries.get((one,)) for one in word_stems(key))
+        return any(entry is not None and not entry.preposition for entry in entries)
 
     def match(self, options: Sequence[tuple[str, ...]], start: int) -> tuple[int, Entry] | None:
         """The longest phrase at `start`: (words used, entry). `options[i]` are the stems of word i, in order of preference."""
@@ -193,6 +199,12 @@ class Vocabulary:
             if entry is not None:
                 best = (length, entry)
         return best
+
+
+def _preposition(phrase: str) -> str:
+    """The preposition a one-word phrase ends in ("implemented in"), other than those of voice and role."""
+    last = phrase.casefold().split()[-1]
+    return last if last in {"in", "on", "at", "from", "under", "into", "within"} else ""
 
 
 def _acronyms(ontology: Ontology) -> Mapping[str, str]:
