@@ -237,14 +237,11 @@ class ProfileBuilder:
         """The profile of everything added so far."""
         return _Build(self).profile()
 
-    def parts(self) -> tuple[Mapping[str, tuple[str, Instant | None, bool]], Mapping[str, _Kind]]:
-        """Sources (kind, date, open) and kinds, for building."""
-        return self._sources, self._kinds
-
 
 class _Build:
     def __init__(self, builder: ProfileBuilder) -> None:
-        self._sources, self._kinds = builder.parts()
+        self._sources = builder._sources
+        self._kinds = builder._kinds
         self._ids = builder._ids
         self._names = builder._names
         self._predicates = builder._predicates
