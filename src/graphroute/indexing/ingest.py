@@ -195,6 +195,7 @@ class _Run:
             if stored is not None and self._others:
                 ontology = _united(stored, ontology)
         assert ontology is not None
+        ontology = _ordered(ontology)
         self._ontology = ontology
         self._types = TypeFinder(ontology)
         self._progress.finish()
@@ -515,6 +516,17 @@ class _Silent:
     def advance(self, amount: int = 1) -> None: ...
 
     def finish(self) -> None: ...
+
+
+def _ordered(ontology: Ontology) -> Ontology:
+    """The same ontology with its mappings in key order, as it is read back from the store."""
+    return replace(
+        ontology,
+        types=dict(sorted(ontology.types.items())),
+        relations=dict(sorted(ontology.relations.items())),
+        attributes=dict(sorted(ontology.attributes.items())),
+        source_authority=dict(sorted(ontology.source_authority.items())),
+    )
 
 
 def _united(old: Ontology, new: Ontology) -> Ontology:
