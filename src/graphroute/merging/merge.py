@@ -214,7 +214,7 @@ class _Work:
     entities: Mapping[str, Entity] = field(default_factory=dict)
     chosen: dict[str, tuple[Support, ...]] = field(default_factory=dict)
     omissions: list[Omission] = field(default_factory=list)
-    beaten: set[str] = field(default_factory=set)
+    dropped: set[str] = field(default_factory=set)
     stale: int = 0
     cut: bool = False
 
@@ -234,13 +234,14 @@ class _Work:
         return False
 
     def admit(self, one: Fused) -> bool:
+        """False for what the view does not show, which is not named either, and for what is too old."""
         hit = one.hit
         if hit.path is not None:
             return self._admit_path(one, hit.path)
         if hit.passage is not None:
             passage = self.passages.get(hit.passage.id)
             if passage is None:
-                return self.omit(f"passage {hit.passage.id}", "no source")
+                return False
             if not self.source_time.accepts(passage.validity):
                 return self.omit(
                     f"passage {passage.id}", "expired: its source was not in force at the time asked about"
@@ -248,15 +249,14 @@ class _Work:
             one.hit = replace(hit, passage=passage)
             return True
         assert hit.report is not None
-        if not hit.report.source_ids or not self.sources.issuperset(hit.report.source_ids):
-            return self.omit(f"report {hit.report.id}", "no source")
-        return True
+        return bool(hit.report.source_ids) and self.sources.issuperset(hit.report.source_ids)
 
     def _admit_path(self, one: Fused, path: Path) -> bool:
         hops = []
         for hop in path.hops:
             proven = tuple(id for id in hop.fact.assertion_ids if self.supports.get(id))
             if not proven or hop.fact.subject not in self.entities or hop.fact.object not in self.entities:
+                self.dropped.update({path.end, one.hit.binding or path.end})
                 return self.omit("a path", "no source for one of its facts")
             hops.append(Hop(replace(hop.fact, assertion_ids=proven), hop.direction))
             relation = self.ontology.relations.get(hop.fact.predicate)
@@ -279,7 +279,7 @@ class _Work:
             found = [verdicts[hop.fact.key] for hop in path.hops if hop.fact.key in verdicts] if path else []
             if path is not None and any(verdict.decisive for verdict in found):
                 self.omit(f"path {_path_name(path, self.entities)}", "superseded by precedence")
-                self.beaten.update({path.end, one.hit.binding or path.end})
+                self.dropped.update({path.end, one.hit.binding or path.end})
                 continue
             one.weak = any(verdict.beaten_by is not None for verdict in found)
             standing.append(one)
@@ -411,10 +411,16 @@ class _Work:
         return tuple(units)
 
     def answers(self, bindings: Sequence[Binding], kept: Sequence[Fused]) -> tuple[Binding, ...]:
-        """Bindings without those that only facts beaten by precedence led to."""
+        """Bindings that the view shows, without those that only dropped paths led to."""
         standing = {hit.binding or hit.path.end for hit in (one.hit for one in kept) if hit.path}
-        gone = self.beaten - standing
-        return tuple(one for one in bindings if one.id is None or (one.id not in gone and one.display not in gone))
+        gone = self.dropped - standing
+        ids = sorted({one.id for one in bindings if one.id is not None})
+        shown = self.catalog.entities(ids, view=self.view) if ids else {}
+        return tuple(
+            one
+            for one in bindings
+            if one.id is None or (one.id in shown and one.id not in gone and one.display not in gone)
+        )
 
     def entities_of(
         self, units: Sequence[EvidenceUnit], answers: Sequence[Binding], anchors: Sequence[str]
