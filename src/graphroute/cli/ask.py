@@ -35,7 +35,7 @@ def ask(
         warn_of_unknown_labels(store, reader)
         trace = router.ask(question, reader=reader, as_of=as_of)
     if as_json:
-        output.write_json(explanation(trace))
+        output.write_json(explanation(trace, log))
     else:
         _show(trace)
     return exit_code(trace, strict=strict)

@@ -43,7 +43,7 @@ def explain(
         warn_of_unknown_labels(store, reader)
         trace = router.explain(question, reader=reader, as_of=as_of)
     if as_json:
-        output.write_json(explanation(trace))
+        output.write_json(explanation(trace, log))
     else:
         show(trace)
     return exit_code(trace, strict=strict)
@@ -57,11 +57,14 @@ def exit_code(trace: Trace, *, strict: bool) -> int:
     return 5 if (failed and not usable) or (strict and trace.bundle.degraded) else 0
 
 
-def explanation(trace: Trace) -> dict[str, Any]:
-    """The decision record as the reader may see it, with the evidence."""
+def explanation(trace: Trace, log: Path | None) -> dict[str, Any]:
+    """The decision record as the reader may see it, with the evidence. Its hashes are those of `log`, if there is one."""
     from graphroute.decision_log.record import record_of
+    from graphroute.decision_log.writer import DecisionLog
 
-    record = record_of(trace, log_question=True, operator=False)
+    # Without a log there is nothing to match, and the question is shown anyway: a fixed key keeps the output the same.
+    key = DecisionLog(log).key if log is not None else b"explain"
+    record = record_of(trace, log_question=True, key=key, operator=False)
     bundle = trace.bundle
     record["evidence"]["shown"] = [_unit(unit, bundle) for unit in bundle.units]
     if trace.serialized is not None:

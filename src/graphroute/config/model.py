@@ -20,7 +20,6 @@ from graphroute.types.route import Limits
 
 DEFAULT_STRATEGIES: Mapping[str, tuple[str, ...]] = {
     "abstain": (),
-    "aggregation": ("aggregation",),
     "graph_global": ("global_community",),
     "graph_local": ("local_graph",),
     "graph_local_plus_vector": ("local_graph", "vector"),
