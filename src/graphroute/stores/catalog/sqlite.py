@@ -7,6 +7,7 @@ import json
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphroute.access import admits, scope_clauses
@@ -352,7 +353,9 @@ class SqliteCatalog:
                     [(s.span.source_id, s.span.start or 0, s.span.end or 0) for _, s in members],
                 ),
             )
-            found[assertion_id] = tuple(support for members in ordered for _, support in members)
+            found[assertion_id] = tuple(
+                replace(support, group=group) for group, members in enumerate(ordered) for _, support in members
+            )
         return found
 
     def facts_of_sources(self, source_ids: Iterable[str], *, view: View) -> Mapping[str, tuple[str, ...]]:
