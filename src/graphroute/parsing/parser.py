@@ -28,7 +28,6 @@ from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode, Menti
 from graphroute.types.time import Instant
 from graphroute.types.view import View
 
-
 PROCEDURE_COST = 0.6
 """A "how ..." question is about facts only if a reading explains it this well ("how popular was X")."""
 

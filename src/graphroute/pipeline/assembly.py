@@ -85,7 +85,7 @@ def assemble(store: Path, config: RoutesConfig, *, ontology: str | Path | None, 
         tokenizer=load_tokenizer(config.tokenizer),
         merge_params=MergeParams.model_validate(dict(config.merging)),
         model=_chat_model(config),
-        log=DecisionLog(log) if log is not None else None,
+        log=_log(config, log),
         close=database.close,
     )
 
@@ -96,6 +96,19 @@ def _vectors(database: Database, settings: Mapping[str, str]) -> tuple[ExactVect
         return None, None
     embedder = load_embedder(identity.split("@", 1)[0])
     return ExactVectors(database, embedder.identity), embedder
+
+
+def _log(config: RoutesConfig, path: Path | None) -> DecisionLog | None:
+    where = path if path is not None else Path(config.log.path) if config.log.path else None
+    if where is None:
+        return None
+    return DecisionLog(
+        where,
+        max_bytes=config.log.max_file_mib * 1024 * 1024,
+        keep_files=config.log.keep_files,
+        keep_text_days=config.log.keep_days if config.log.question_text else None,
+        on_failure=config.log.on_failure,
+    )
 
 
 def _chat_model(config: RoutesConfig) -> ChatModel | None:

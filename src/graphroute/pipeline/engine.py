@@ -156,7 +156,7 @@ class GraphRoute:
             results.append(
                 clock.time(
                     f"retrieve:{name}",
-                    lambda name=name: self._retrieve(name, query, decision, tuple(results), view=view),  # type: ignore[misc]
+                    lambda name=name: self._retrieve(name, query, decision, tuple(results), view=view),
                 )
             )
         threshold = self._router.threshold(decision)
