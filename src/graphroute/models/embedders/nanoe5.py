@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphroute.models.embedders.checks import unit_vectors
+from graphroute.models.unit_vectors import unit_vectors
 
 _BATCH = 32
 

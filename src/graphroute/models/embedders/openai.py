@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphroute.errors import BackendError, ConfigurationError
-from graphroute.models.embedders.checks import unit_vectors
 from graphroute.models.openai_client import api_key, call, make_client
+from graphroute.models.unit_vectors import unit_vectors
 
 
 class OpenAIEmbedder:

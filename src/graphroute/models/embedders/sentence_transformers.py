@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphroute.errors import BackendUnavailableError, ConfigurationError
-from graphroute.models.embedders.checks import unit_vectors
+from graphroute.models.unit_vectors import unit_vectors
 
 
 class SentenceTransformersEmbedder:
