@@ -264,6 +264,7 @@ class _Work:
             backing = [support for id in proven for support in self.supports[id]]
             if too_old(backing, max_age_days=limit, instant=self.instant):
                 self.stale += 1
+                self.dropped.update({path.end, one.hit.binding or path.end})
                 name = _path_name(path, self.entities)
                 return self.omit(
                     f"path {name}", f"stale: {hop.fact.predicate} rests on sources older than {limit:g} days"

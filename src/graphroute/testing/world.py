@@ -185,6 +185,7 @@ def write(
             vectors = embedder.embed_passages([passage.text for passage in passages])
             pairs = [(passage.id, vector) for passage, vector in zip(passages, vectors, strict=True)]
             writer.put_vectors(embedder.identity, pairs)
+            writer.put_setting("embedder", embedder.identity)
         writer.put_ontology(ONTOLOGY, load_ontology(ONTOLOGY))
         writer.publish()
 
