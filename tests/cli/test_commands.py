@@ -177,3 +177,23 @@ def test_eval_writes_results_and_a_report(run: Any, store: Path, dataset: Path, 
     assert "lexical: 2 in " in ended.err
     unknown = run("eval", dataset, "--store", store, "--systems", "lexicl", "--out", out)
     assert unknown.code == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "route", "retrievers"),
+    [
+        ("Don't count them, just show CHG-482", "record", {"identifier"}),
+        ('what does the runbook mean by "how many hops between all teams"?', "passages", {"lexical"}),
+        ("list CHG-482 and also how many services per person", "record_and_facts", {"identifier", "local_graph"}),
+    ],
+)
+def test_words_out_of_scope_do_not_choose_the_route(
+    question: str, route: str, retrievers: set[str], run: Any, store: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.jsonl"
+    found = json.loads(explain(run, store, "--json", "--log", log, question=question).out)
+    kept = json.loads(log.read_text(encoding="utf-8"))
+    assert kept["attempts"][0]["route"] == found["attempts"][0]["route"] == route
+    assert retrievers <= {result["retriever"] for result in kept["attempts"][0]["results"]}
+    assert all(cue["rule"] and cue["span"][0] < cue["span"][1] for cue in kept["question"]["cues"])
+    assert kept["question"]["cues"]

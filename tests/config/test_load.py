@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from graphroute.config.load import load_routes, parse_routes
-from graphroute.config.model import RoutesConfig
+from graphroute.config.model import DEFAULT_STRATEGIES, RoutesConfig
 from graphroute.errors import ConfigurationError
+from graphroute.retrieval import RETRIEVERS
 from graphroute.types.route import Limits
 
 SYSTEMS = Path(__file__).parents[2] / "evals" / "systems"
@@ -256,6 +257,7 @@ def test_the_log_is_opened_as_configured(tmp_path: Path) -> None:
         ("tokenizer: gpt9", "unknown tokenizer 'gpt9'"),
         ("merging: {max_source_shar: 0.5}", "did you mean 'max_source_share'?"),
         ("merging: {max_source_share: 2.0}", "merging.max_source_share"),
+        ("strategies: {mine: [lexical: {tpo: 5}]}", "strategies.mine[0].lexical.tpo: unknown key"),
     ],
 )
 def test_parts_are_checked_against_what_they_declare(block: str, reason: str) -> None:
@@ -263,3 +265,9 @@ def test_parts_are_checked_against_what_they_declare(block: str, reason: str) ->
         parse_routes(f"{BASE}{block}", "r.yaml")
     assert reason in str(caught.value)
     assert str(caught.value).startswith("r.yaml:3:")
+
+
+def test_the_usual_strategies_name_retrievers_that_exist() -> None:
+    for strategy, retrievers in DEFAULT_STRATEGIES.items():
+        for name in retrievers:
+            RETRIEVERS.check(name, where=strategy)

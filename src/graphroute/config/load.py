@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +14,8 @@ from graphroute.config.model import NO_FALLBACK, RoutesConfig
 from graphroute.errors import ConfigurationError
 from graphroute.merging.params import MergeParams
 from graphroute.models.tokenizers import TOKENIZERS
-from graphroute.registry import Registry
 from graphroute.resources import resource
+from graphroute.retrieval import RETRIEVERS
 from graphroute.routing.conditions import parse_condition
 from graphroute.serialization.formats import FORMATS
 from graphroute.strict_yaml import (
@@ -136,7 +137,6 @@ def _route_problems(document: Document, config: RoutesConfig) -> Iterator[tuple[
 
 
 def _strategy_problems(document: Document, config: RoutesConfig) -> Iterator[tuple[Mark, str]]:
-    retrievers = _retrievers()
     for strategy, steps in config.strategies.items():
         path: KeyPath = ("strategies", strategy)
         if strategy == NO_FALLBACK or "+" in strategy or not strategy.strip():
@@ -151,10 +151,10 @@ def _strategy_problems(document: Document, config: RoutesConfig) -> Iterator[tup
             if name in seen:
                 yield _problem(document, here, f"{name!r} runs already in this strategy")
             seen.add(name)
-            if name not in retrievers:
-                yield _problem(document, here, f"unknown retriever {name!r}", hint=suggest(name, retrievers))
+            if name not in RETRIEVERS:
+                yield _problem(document, here, f"unknown retriever {name!r}", hint=suggest(name, RETRIEVERS))
             elif params:
-                yield from _params_problems(document, (*here, name), name, params, retrievers)
+                yield from _params_problems(document, (*here, name), name, params)
     known = config.strategy_names
     for path, names in _uses(document, config):
         for place, name in enumerate(names):
@@ -174,20 +174,10 @@ def _uses(document: Document, config: RoutesConfig) -> Iterator[tuple[KeyPath, l
         yield ("fallback", "use"), config.fallback.use
 
 
-def _retrievers() -> Registry[Any]:
-    import importlib
-
-    table = getattr(importlib.import_module("graphroute.retrieval"), "RETRIEVERS", None)
-    names = ("aggregation", "global_community", "identifier", "lexical", "local_graph", "vector")
-    return table or Registry("retriever", {name: f"graphroute.retrieval.{name}:Retriever" for name in names})
-
-
 def _params_problems(
-    document: Document, path: KeyPath, name: str, params: dict[str, Any], retrievers: Registry[Any]
+    document: Document, path: KeyPath, name: str, params: dict[str, Any]
 ) -> Iterator[tuple[Mark, str]]:
-    import importlib
-
-    module = importlib.import_module(retrievers.load(name).__module__)
+    module = importlib.import_module(RETRIEVERS.load(name).__module__)
     yield from _model_problems(document, path, module.Params, params)
 
 
