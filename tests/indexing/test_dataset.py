@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,8 @@ def test_bad_row_is_refused_with_its_line(tmp_path: Path, case: dict[str, str]) 
         (b'{"doc_id": "d", "text": "' + b"x" * MAX_LINE_BYTES + b'"}', "line is too long"),
         (b'{"doc_id": "d", "text": "t", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nesting depth > 64"),
         (b'{"doc_id": "d", "text": "t", "x": ' + b"9" * 5000 + b"}", "out of range"),
+        (b'{"doc_id": "d", "text": "t", "x": [' + b"{}," * 200_000 + b"0]}", "more than 200000 values"),
+        (b'{"doc_id": "d", "text": "t", "x": ' + b"[" * 5_000_000, "more than 200000 values"),
     ],
 )
 def test_hostile_line_is_refused(tmp_path: Path, raw: bytes, says: str) -> None:
@@ -348,3 +352,50 @@ def test_interval_bounds(tmp_path: Path) -> None:
     assert validity.start == validity.end
     assert not validity.contains(validity.low)
     assert isinstance(validity, Interval)
+
+
+HOSTILE = """
+import json, resource, sys
+from graphroute.errors import DataError
+from graphroute.indexing.dataset import read_dataset
+
+size = 16 * 1024 * 1024 - 100
+rows = {
+    "deep": lambda: b"[" * 9_999_000,
+    "dicts": lambda: b'{"doc_id": "d", "text": "t", "x": [' + b"{}," * (size // 3) + b"0]}",
+    "keys": lambda: b'{"doc_id": "d", "text": "t"' + b"".join(b',"%d":1' % n for n in range(1_500_000)) + b"}",
+    "numbers": lambda: b'{"doc_id": "d", "text": "t", "x": [' + b"1.5," * (size // 4) + b"0]}",
+    "escapes": lambda: b'{"doc_id": "d", "text": "' + b"\\\\n" * (size // 2) + b'"}',
+    "unended": lambda: b'{"doc_id": "d", "x": [[' + b"[" * 70 + b'"' + b"\\\\," * (size // 2),
+    "text": lambda: b'{"doc_id": "d", "text": "' + b"[," * (size // 2) + b'"}',
+    "line": lambda: b"x" * (size * 4),
+}
+root = sys.argv[1]
+for name in sorted(rows):
+    with open(f"{root}/docs.jsonl", "wb") as stream:
+        stream.write(rows[name]())
+    try:
+        for _ in read_dataset(root).documents():
+            pass
+        print(name, "read")
+    except DataError as error:
+        assert "docs.jsonl:1" in str(error), error
+        print(name, "refused")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_hostile_rows_take_little_memory(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", HOSTILE, str(tmp_path)], check=True, capture_output=True, text=True)
+    *results, megabytes = done.stdout.split("\n")[:-1]
+    assert dict(line.split() for line in results) == {
+        "deep": "refused",
+        "dicts": "refused",
+        "escapes": "read",
+        "keys": "refused",
+        "line": "refused",
+        "numbers": "refused",
+        "text": "read",
+        "unended": "refused",
+    }
+    assert int(megabytes) <= 300

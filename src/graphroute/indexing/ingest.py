@@ -16,7 +16,7 @@ from graphroute.errors import BackendError, UsageError
 from graphroute.indexing.dataset import BadRow, Dataset, OnBad, read_dataset
 from graphroute.indexing.embedding import VectorCache, embed_passages, embedding_text, stored_vectors
 from graphroute.indexing.ontology_inference import infer_ontology
-from graphroute.indexing.passages import MAX_PASSAGE_CHARACTERS, passages_of
+from graphroute.indexing.passages import MAX_PASSAGE_CHARACTERS, passages_of, split
 from graphroute.indexing.profile import ProfileBuilder
 from graphroute.indexing.records import parse_record, record_attributes, record_id, record_names, record_type
 from graphroute.indexing.survey import Survey, TypeFinder, survey_dataset
@@ -58,7 +58,8 @@ class IngestReport:
 
     `hidden`: documents that nobody may read for want of labels, by reason. `unmapped`: edges left out because the
     ontology does not declare their relation, and entity types it does not declare, by name. `embedded` texts went through
-    the model, `reused` ones came from the cache. `sequence` is the published snapshot, for the operator.
+    the model, `reused` ones came from the cache. `warnings`: what else the operator should know. `sequence` is the
+    published snapshot, for the operator.
     """
 
     dataset: str
@@ -81,7 +82,6 @@ class IngestReport:
     embedder: str | None = None
     embedded: int = 0
     reused: int = 0
-    ontology: Ontology = field(default_factory=Ontology)
     ontology_inferred: bool = False
     warnings: tuple[str, ...] = ()
     rows: int = 0
@@ -175,6 +175,11 @@ class _Run:
                 lengths[source_id] = None if row is None else len(row[0])
             return lengths[source_id]
 
+        def add_document(source: Source) -> None:
+            self._counts["passages"] += sum(1 for _ in split(source.text))
+            if profile is not None:
+                profile.add_source(source)
+
         def count_row() -> None:
             self._counts["rows"] += 1
             self._progress.advance()
@@ -183,7 +188,7 @@ class _Run:
             self._dataset,
             on_bad=self._quarantine.add if self._quarantine.active else None,
             stored_length=stored_length,
-            on_document=profile.add_source if profile else lambda source: None,
+            on_document=add_document,
             on_edge=profile.add_assertion if profile else lambda assertion: None,
             on_row=count_row,
         )
@@ -199,8 +204,6 @@ class _Run:
         self._ontology = ontology
         self._types = TypeFinder(ontology)
         self._progress.finish()
-        for reason, number in sorted(self._survey.hidden.items()):
-            self._warnings.append(f"{number} documents are hidden from everybody: {reason}")
         return profile is not None
 
     def embed(self, embedder: Embedder, cache: VectorCache) -> None:
@@ -214,7 +217,7 @@ class _Run:
                 (embedder.identity, LIVE),
             )
         }
-        self._progress.start("vectors", None)
+        self._progress.start("vectors", self._counts["passages"])
 
         def done(reused: int, embedded: int) -> None:
             self._counts["reused"] += reused
@@ -260,8 +263,6 @@ class _Run:
         """The counts of this run."""
         sequence = self._database.sequence()
         counts = self._counts
-        for name, number in sorted((self._unmapped + self._types.unknown).items()):
-            self._warnings.append(f"{name}: not declared in the ontology, left out {number} times")
         return IngestReport(
             dataset=self._dataset.name,
             store=str(self._database.path),
@@ -283,7 +284,6 @@ class _Run:
             embedder=self._embedder.identity if self._embedder else None,
             embedded=counts["embedded"],
             reused=counts["reused"],
-            ontology=self._ontology,
             ontology_inferred=inferred,
             warnings=tuple(self._warnings),
             rows=counts["rows"],
@@ -329,7 +329,6 @@ class _Run:
             derived = record is not None or self._ontology.titles_are_names
             again = rules != old_rules or (derived and facts != old_facts)
             passages = passages_of(source)
-            self._counts["passages"] += len(passages)
             self._counts["documents_changed"] += changed
             if again and not changed:
                 self._writer.refresh(source.id)

@@ -1,4 +1,4 @@
-"""Reads JSON lines strictly: bounded lines, depth and expansion, no duplicate keys, no lone surrogates, no NaN."""
+"""Reads JSON lines strictly: bounded lines, depth, size and expansion, no duplicate keys, no lone surrogates, no NaN."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from graphroute.errors import DataError
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 64
+MAX_VALUES = 200_000
 MAX_GZIP_RATIO = 200
 _GZIP_FREE_BYTES = 16 * 1024 * 1024
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+_BRACKET = re.compile(r"[\[\]{}]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _BOM = b"\xef\xbb\xbf"
 
@@ -109,8 +111,9 @@ def parse_row(raw: bytes) -> dict[str, Any]:
         raise RowError(
             f"not UTF-8 at byte {error.start + 1} of the line", allowed="UTF-8", hint="save the file as UTF-8"
         ) from None
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_depth(text)
+    brackets = text.count("[") + text.count("{")
+    if brackets > MAX_DEPTH or brackets + text.count(",") > MAX_VALUES:
+        _check_shape(text)
     try:
         row = _DECODER.decode(text.strip(" \t\r\n"))
     except json.JSONDecodeError as error:
@@ -155,15 +158,16 @@ def _check_ratio(raw: IO[bytes], stream: IO[bytes], produced: int, place: Place)
         )
 
 
-def _check_depth(text: str) -> None:
+def _check_shape(text: str) -> None:
+    """Refuses what would take far more memory than its text, before it is parsed."""
+    bare = _STRING.sub("", text)
+    if bare.count(",") + bare.count("[") + bare.count("{") > MAX_VALUES:
+        raise RowError(f"more than {MAX_VALUES} values in a row", allowed=f"at most {MAX_VALUES}", hint="split the row")
     depth = 0
-    for character in _STRING.sub("", text):
-        if character in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise RowError(f"nesting depth > {MAX_DEPTH}", allowed=f"at most {MAX_DEPTH} levels")
-        elif character in "]}":
-            depth -= 1
+    for match in _BRACKET.finditer(bare):
+        depth += 1 if match[0] in "[{" else -1
+        if depth > MAX_DEPTH:
+            raise RowError(f"nesting depth > {MAX_DEPTH}", allowed=f"at most {MAX_DEPTH} levels")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
