@@ -368,7 +368,7 @@ rows = {
     "escapes": lambda: b'{"doc_id": "d", "text": "' + b"\\\\n" * (size // 2) + b'"}',
     "unended": lambda: b'{"doc_id": "d", "x": [[' + b"[" * 70 + b'"' + b"\\\\," * (size // 2),
     "text": lambda: b'{"doc_id": "d", "text": "' + b"[," * (size // 2) + b'"}',
-    "line": lambda: b"x" * (size * 4),
+    "line": lambda: b"x" * (size * 2),
 }
 root = sys.argv[1]
 for name in sorted(rows):

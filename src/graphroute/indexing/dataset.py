@@ -305,7 +305,7 @@ def read_dataset(path: str | Path, *, default_labels: Iterable[str] = ()) -> Dat
             "no documents",
             where=str(path),
             allowed="docs*.jsonl or docs*.jsonl.gz",
-            hint="see docs/data.md for the shape",
+            hint='write one document a line: {"doc_id": "...", "title": "...", "text": "...", "labels": ["..."]}',
         )
     meta, warnings = _read_meta(root / "dataset.yaml") if (root / "dataset.yaml").exists() else ({}, ())
     return Dataset(
