@@ -72,6 +72,9 @@ def pack(bundle: EvidenceBundle, *, form: Format, budget: int, tokenizer: Tokeni
 
     start, skipped = 0, 0
     while start < len(order) and skipped <= MAX_SKIPPED:
+        left = budget - estimate(write(with_units(())))
+        while start < len(order) and _at_least(order[start], estimate) > left:
+            start += 1
         rest = order[start:]
 
         def room_for(count: int, rest: Sequence[EvidenceUnit] = rest) -> bool:
@@ -96,6 +99,12 @@ def pack(bundle: EvidenceBundle, *, form: Format, budget: int, tokenizer: Tokeni
             answers -= 1
         else:
             return Packed("", 0, ())
+
+
+def _at_least(unit: EvidenceUnit, estimate: _Estimate) -> int:
+    """Tokens that a unit takes whatever the format: those of its text, less what other line ends may save."""
+    text = unit.passage.text if unit.passage else unit.report.text if unit.report else ""
+    return estimate(text) * 9 // 10
 
 
 def _longest(most: int, fits: Callable[[int], bool]) -> int:

@@ -65,9 +65,8 @@ from graphroute.types.source import SourceSpan
 _BARE = re.compile(r"[\w@:./+-]+")
 _LOCAL = re.compile(r"[SFU][0-9]")
 _MARKER = "checksum="
-_SHORT = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_WRITE_TAIL = re.compile(r"[\\\n\t\r]|^ | $")
-_WRITE_QUOTED = re.compile(r'[\\\n\t\r"]')
+_SHORT = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+_SHORT_QUOTED = _SHORT | str.maketrans({'"': '\\"'})
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.)|$)")
 _DECODED = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r", '"': '"'}
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -88,13 +87,16 @@ def word(text: str) -> str:
     """A value as a field of a line: bare where that is safe, else quoted."""
     if _is_bare(text):
         return text
-    body = _WRITE_QUOTED.sub(lambda match: _SHORT.get(match.group(), '\\"'), text)
-    return f'"{visible(body, _by_number)}"'
+    return f'"{visible(text.translate(_SHORT_QUOTED), _by_number)}"'
 
 
 def tail(text: str) -> str:
     """A text as the rest of a line."""
-    body = _WRITE_TAIL.sub(lambda match: _SHORT.get(match.group()) or _by_number(match.group()), text)
+    body = text.translate(_SHORT)
+    if body.startswith(" "):
+        body = _by_number(" ") + body[1:]
+    if body.endswith(" "):
+        body = body[:-1] + _by_number(" ")
     return visible(body, _by_number)
 
 
