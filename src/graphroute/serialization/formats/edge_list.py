@@ -65,8 +65,6 @@ from graphroute.types.source import SourceSpan
 _BARE = re.compile(r"[\w@:./+-]+")
 _LOCAL = re.compile(r"[SFU][0-9]")
 _MARKER = "checksum="
-_SHORT = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
-_SHORT_QUOTED = _SHORT | str.maketrans({'"': '\\"'})
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.)|$)")
 _DECODED = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r", '"': '"'}
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -83,16 +81,21 @@ def _is_bare(text: str) -> bool:
     return bool(_BARE.fullmatch(text)) and not _LOCAL.match(text) and harmless(text)
 
 
+def _short(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+
+
 def word(text: str) -> str:
     """A value as a field of a line: bare where that is safe, else quoted."""
     if _is_bare(text):
         return text
-    return f'"{visible(text.translate(_SHORT_QUOTED), _by_number)}"'
+    body = _short(text).replace('"', '\\"')
+    return f'"{visible(body, _by_number)}"'
 
 
 def tail(text: str) -> str:
     """A text as the rest of a line."""
-    body = text.translate(_SHORT)
+    body = _short(text)
     if body.startswith(" "):
         body = _by_number(" ") + body[1:]
     if body.endswith(" "):
