@@ -18,7 +18,8 @@ from graphroute.types.source import Passage
 SEED = 1
 """Seed of the partition; with vertices and edges sorted it makes the partition a function of the facts alone."""
 
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+|\n|$)")
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?]+(?=[^\s.!?]))+[.!?。！？]*")
+_FIELD = re.compile(r"[\s\-]*[\w-]{1,40}:(?:\s|$)")
 _STOP = frozenset().union(*STOP_WORDS.values())
 _MAX_SENTENCE = 400
 
@@ -126,7 +127,8 @@ def report(
 def _cover(passages: Sequence[Passage], focus: frozenset[str], count: int) -> list[tuple[Passage, str]]:
     """Sentences chosen greedily: each adds the largest weight of terms not yet covered, per root of its length; one source twice at most.
 
-    A term weighs the number of passages that hold it, more if it is in focus.
+    A term weighs the number of passages that hold it, more if it is in focus. Short lines and `key: value` fields are drawn only where there is
+    no prose.
     """
     spread: Counter[str] = Counter()
     held: list[tuple[Passage, str, frozenset[str]]] = []
@@ -137,6 +139,8 @@ def _cover(passages: Sequence[Passage], focus: frozenset[str], count: int) -> li
             found = frozenset(terms(sentence)) - _STOP
             if len(found) >= 3:
                 held.append((passage, sentence, found))
+    prose = [one for one in held if len(one[2]) >= 5 and not _FIELD.match(one[1])]
+    held = prose or held
     weight = {term: number * (4.0 if term in focus else 1.0) for term, number in spread.items()}
     covered: set[str] = set()
     used: Counter[str] = Counter()

@@ -28,6 +28,7 @@ _CACHED_VIEWS = 4
 _CANDIDATE_PASSAGES = 200
 _SOURCES_PER_REPORT = 60
 _FACT_SOURCES = 12
+_OWN_SOURCES = 4
 
 
 class Params(BaseModel):
@@ -210,7 +211,10 @@ class GlobalCommunity:
         if not proving:
             return None
         sources = sorted(proving, key=lambda id: (-proving[id], id))[:_SOURCES_PER_REPORT]
-        passages = [one for one in catalog.passages_of(sorted(sources), view=view) if time.accepts(one.validity)]
+        attached = catalog.source_ids_of(community.members, view=view)
+        own = {id for member in community.members for id in attached.get(member, ())[:_OWN_SOURCES]}
+        read = catalog.passages_of(sorted({*sources, *own}), view=view)
+        passages = [one for one in read if time.accepts(one.validity)]
         return report(
             community,
             facts,
