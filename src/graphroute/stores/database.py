@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,7 @@ class Database:
         self.read_only = read_only
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections: list[tuple[weakref.ref[threading.Thread], sqlite3.Connection]] = []
         self._closed = False
         if read_only and not self.path.exists():
             raise BackendUnavailableError(
@@ -45,7 +46,7 @@ class Database:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self._prepare()
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, owner: threading.Thread) -> sqlite3.Connection:
         uri = self.path.resolve().as_uri() + ("?mode=ro" if self.read_only else "")
         try:
             connection = sqlite3.connect(
@@ -72,7 +73,12 @@ class Database:
         connection.execute("PRAGMA cache_size = -32768")
         connection.execute("PRAGMA temp_store = MEMORY")
         with self._lock:
-            self._connections.append(connection)
+            # Threads come and go; what an ended one left behind is closed when the next one opens.
+            ended = [opened for thread, opened in self._connections if not _runs(thread())]
+            self._connections = [item for item in self._connections if _runs(item[0]())]
+            self._connections.append((weakref.ref(owner), connection))
+        for opened in ended:
+            opened.close()
         return connection
 
     def _prepare(self) -> None:
@@ -110,13 +116,14 @@ class Database:
             raise BackendUnavailableError("the store is closed", where=str(self.path))
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
-            found = self._open()
+            found = self._open(threading.current_thread())
             self._local.connection = found
         return found
 
     def writing_connection(self) -> sqlite3.Connection:
         """A connection of its own for a writer, so that its transaction is not seen by this thread's reads."""
-        connection = self._open()
+        # A writer may move between threads, so no thread's end closes it.
+        connection = self._open(threading.main_thread())
         # WAL with FULL: a commit is on disk when it returns.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
@@ -127,7 +134,7 @@ class Database:
         """Close the connections of all threads. Later reads raise BackendUnavailableError."""
         self._closed = True
         with self._lock:
-            for connection in self._connections:
+            for _, connection in self._connections:
                 connection.close()
             self._connections.clear()
 
@@ -188,6 +195,10 @@ class Database:
             raise DeadlineError("the store did not answer within the deadline") from error
         finally:
             connection.set_progress_handler(None, 0)
+
+
+def _runs(thread: threading.Thread | None) -> bool:
+    return thread is not None and thread.is_alive()
 
 
 def alive(view: View, table: str = "") -> str:

@@ -74,7 +74,7 @@ CREATE TABLE vector (
 
 -- What the entities files say; readable through the entity's facts.
 CREATE TABLE entity (
-  id TEXT NOT NULL, types TEXT NOT NULL, names TEXT NOT NULL, hash BLOB NOT NULL, born INTEGER NOT NULL, died INTEGER NOT NULL,
+  id TEXT NOT NULL, born INTEGER NOT NULL, died INTEGER NOT NULL, types TEXT NOT NULL, names TEXT NOT NULL, hash BLOB NOT NULL,
   PRIMARY KEY (id, born)
 ) WITHOUT ROWID;
 CREATE TABLE entity_type (
@@ -137,8 +137,8 @@ CREATE TABLE support_set (
 );
 CREATE INDEX support_set_by_assertion ON support_set (assertion);
 CREATE TABLE support_member (
-  support_set INTEGER NOT NULL REFERENCES support_set (key), source TEXT NOT NULL, start INTEGER, end INTEGER,
-  ordinal INTEGER NOT NULL, PRIMARY KEY (support_set, ordinal)
+  support_set INTEGER NOT NULL REFERENCES support_set (key), ordinal INTEGER NOT NULL, source TEXT NOT NULL,
+  start INTEGER, end INTEGER, PRIMARY KEY (support_set, ordinal)
 ) WITHOUT ROWID;
 CREATE INDEX support_member_by_source ON support_member (source);
 
@@ -152,7 +152,7 @@ CREATE TABLE adjacency (
 
 -- Derived objects outside this schema's own tables (reports, cache entries, log excerpts).
 CREATE TABLE derived (
-  kind TEXT NOT NULL, object TEXT NOT NULL, source TEXT NOT NULL, snapshot INTEGER NOT NULL,
+  source TEXT NOT NULL, kind TEXT NOT NULL, object TEXT NOT NULL, snapshot INTEGER NOT NULL,
   PRIMARY KEY (source, kind, object, snapshot)
 ) WITHOUT ROWID;
 

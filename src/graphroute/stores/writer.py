@@ -150,9 +150,13 @@ class SnapshotWriter:
 
     @property
     def _sql(self) -> sqlite3.Connection:
-        if not self._open or self._connection is None:
-            raise UsageError("no session is open", hint="call begin() first")
+        self._require_session()
+        assert self._connection is not None
         return self._connection
+
+    def _require_session(self) -> None:
+        if not self._open:
+            raise UsageError("no session is open", hint="call begin() first")
 
     def _one(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         row = self._sql.execute(sql, parameters).fetchone()
@@ -201,6 +205,7 @@ class SnapshotWriter:
 
         Raises DataError if the session already holds the id with other content.
         """
+        self._require_session()
         if not source.id:
             raise DataError("a source has an empty id")
         _check_interval(source.validity, f"source {source.id!r}")
@@ -250,6 +255,7 @@ class SnapshotWriter:
         What is not put again in this session ends. Implied for a changed source; to be called for an unchanged one
         after the chunker or the record mappings changed. Before those puts.
         """
+        self._require_session()
         if source_id in self._refreshed:
             return
         self._refreshed.add(source_id)
@@ -313,6 +319,7 @@ class SnapshotWriter:
 
         Raises DataError for an unknown source, or an id given twice with different content.
         """
+        self._require_session()
         for passage in passages:
             source_key = self._source_key(passage.source_id)
             content = _digest(
@@ -351,6 +358,7 @@ class SnapshotWriter:
 
     def put_terms(self, passage_id: str, analysed: Sequence[str]) -> None:
         """Replace the analysed terms of a passage; `put_passages` has set them from its title and text already."""
+        self._require_session()
         key = self._passage_key(passage_id)
         self._flush()
         self._sql.execute("DELETE FROM passage_terms WHERE passage = ?", (key,))
@@ -375,6 +383,7 @@ class SnapshotWriter:
 
         Raises DataError for a vector that is not finite, is zero, or has another size than `identity` states.
         """
+        self._require_session()
         size = identity.rpartition("/")[2]
         self._flush()
         for passage_id, vector in items:
@@ -411,6 +420,7 @@ class SnapshotWriter:
 
     def put_entity(self, entity_id: str, types: Sequence[str], names: Sequence[str]) -> None:
         """Stage what an entities file says. The names are readable wherever one fact of the entity is."""
+        self._require_session()
         if not entity_id:
             raise DataError("an entity has an empty id")
         known = self._entities.setdefault(entity_id, ({}, {}))
@@ -419,6 +429,7 @@ class SnapshotWriter:
 
     def put_entity_source(self, entity_id: str, source_id: str) -> None:
         """Stage that a source is a record of, or prose about, an entity. `Source.node` does it as well."""
+        self._require_session()
         item = (entity_id, source_id)
         if item in self._entity_sources:
             return
@@ -428,6 +439,7 @@ class SnapshotWriter:
 
     def put_name(self, entity_id: str, name: str, span: SourceSpan) -> None:
         """Stage a name of an entity that a source states."""
+        self._require_session()
         if not name.strip():
             raise DataError(f"entity {entity_id!r} has an empty name", where=span.source_id)
         item = (entity_id, name, (span.source_id, span.start, span.end))
@@ -443,6 +455,7 @@ class SnapshotWriter:
 
     def put_attribute(self, attribute: Attribute) -> None:
         """Stage an attribute of an entity that a source states. Validity `ALWAYS` means that of the source."""
+        self._require_session()
         _check_interval(attribute.validity, f"attribute {attribute.key!r} of {attribute.entity_id!r}")
         span = attribute.span
         item: Row = (
@@ -488,6 +501,7 @@ class SnapshotWriter:
         Its support sets replace those of the published one. Put twice in a session, the sets are united; DataError
         if anything else differs, if an id is empty or if it ends before it starts.
         """
+        self._require_session()
         if not (assertion.id and assertion.subject and assertion.predicate and assertion.object):
             raise DataError(f"assertion {assertion.id!r} lacks an id, subject, predicate or object")
         _check_interval(assertion.validity, f"assertion {assertion.id!r}")
@@ -556,6 +570,7 @@ class SnapshotWriter:
 
     def put_setting(self, key: str, value: str) -> None:
         """Stage a setting of the store. Keys that start with "_" are the store's own."""
+        self._require_session()
         if self._one("SELECT value FROM setting WHERE key = ?", (key,)) != value:
             self._sql.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (key, value))
             self._other_changes = True
@@ -574,6 +589,7 @@ class SnapshotWriter:
 
         Without any change the published snapshot stays. For the operator; a reader's snapshot is `View.token`.
         """
+        self._require_session()
         self._flush()
         labels = _Labels(self._sql)
         deltas: dict[int, int] = defaultdict(int)

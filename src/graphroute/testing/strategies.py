@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphroute.stores.catalog.base import Catalog
@@ -173,13 +174,13 @@ def passes(world: World, entity_id: str, test: AttributeFilter, time: TimeFilter
         low, high = (int(part) for part in test.value.split(".."))
         return any(a.instant is not None and low <= a.instant < high for a in held)
     limit = float(test.value)
-    compare = {
-        "lt": lambda number: number < limit,
-        "le": lambda number: number <= limit,
-        "gt": lambda number: number > limit,
-        "ge": lambda number: number >= limit,
+    compare: Callable[[float, float], bool] = {
+        "lt": operator.lt,
+        "le": operator.le,
+        "gt": operator.gt,
+        "ge": operator.ge,
     }[test.operator]
-    return any(a.number is not None and compare(a.number) for a in held)
+    return any(a.number is not None and compare(a.number, limit) for a in held)
 
 
 def trails_of(world: World, pattern: PathPattern) -> list[Path]:
@@ -265,7 +266,7 @@ def random_world(seed: int, *, size: int = 8) -> World:
         source_id = rng.choice(ids) if rng.random() < 0.95 else "doc-unknown"
         return SourceSpan(source_id, *rng.choice(((None, None), (0, 4), (2, 6))))
 
-    assertions = []
+    assertions: list[Assertion] = []
     for number in range(size * 3):
         subject, object_ = rng.choice(entities), rng.choice(entities)
         start = rng.choice((None, None, *range(0, 60, 20)))

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
+import pytest
+
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.database import Database
+from graphroute.stores.graph import sqlite as sqlite_graph
 from graphroute.stores.graph.base import GraphStore
 from graphroute.testing.graph_store import GraphStoreConformance
 from graphroute.testing.sqlite import opened
@@ -72,3 +75,15 @@ def test_many_scopes_are_read_through_a_table() -> None:
             assert graph.all_facts(view=many) == few
             for pattern in (random_pattern(seeded(seed), world) for seed in range(10)):
                 assert graph.paths(pattern, view=many) == graph.paths(pattern, view=view)
+
+
+def test_control_with_one_state_kept_the_oracle_finds_missing_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_graph, "_thin", lambda family, left: {sqlite_graph._ordered(family)[0]})
+    with pytest.raises(AssertionError):
+        TestSqliteGraph().test_reach_equals_the_ends_of_all_trails_where_walks_are_many()
+
+
+def test_control_with_walks_for_trails_the_oracle_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_graph, "_allowed", lambda start, trail, edge: True)
+    with pytest.raises(AssertionError):
+        TestSqliteGraph().test_complete_graph_is_cut_shortest_first_then_by_id()

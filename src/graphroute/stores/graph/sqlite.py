@@ -283,6 +283,10 @@ class SqliteGraph:
 
         predicates = [frozenset(predicate for _, predicate, _ in rows) for rows in fetched]
         plan = _Plan(hops, sets, predicates, constant_start=single is not None)
+        if plan.free and not by_start:
+            for end in frontier:
+                yield "", end
+            return
         # Keep what leads to an end, so that no state is carried into a dead end.
         for index in range(hops - 2, -1, -1):
             onward = {row[0] for row in fetched[index + 1]}
@@ -364,6 +368,11 @@ class _Plan:
                             union |= predicates[later - 1]
                 row.append(union)
             self._later.append(row)
+
+    @property
+    def free(self) -> bool:
+        """True if no hop can come back to an earlier entity, so that every walk is a trail."""
+        return not any(union for row in self._later for union in row)
 
     def start_matters(self, level: int) -> bool:
         """True if a hop after `level` can come back to a start."""
