@@ -192,7 +192,7 @@ class RoutesConfig(_Part):
     strategies: dict[str, list[StepConfig]] = Field(default_factory=dict)
     merging: dict[str, Any] = Field(default_factory=dict)
     budget: int = Field(default=4_000, ge=1, le=1_000_000)
-    format: str = "pretty_json"
+    format: str = "edge_list"
     tokenizer: str = "o200k_base"
     deadlines: DeadlinesConfig = DeadlinesConfig()
     date_order: Literal["DMY", "MDY", "YMD"] = "MDY"

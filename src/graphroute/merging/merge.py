@@ -51,7 +51,7 @@ def merge(
     one adds context only.
     """
     groups = _groups(results, attempts)
-    decided = _decide(groups)
+    decided = _decide(groups, query)
     moment = next((result.instant for result in decided.answering if result.instant is not None), instant)
     answering = frozenset(
         number for number, result in enumerate(results) if any(result is one for one in decided.answering)
@@ -152,7 +152,9 @@ def _groups(results: Sequence[RetrievalResult], attempts: Sequence[Attempt]) -> 
     return groups
 
 
-def _decide(groups: Sequence[Sequence[RetrievalResult]]) -> _Decision:
+def _decide(groups: Sequence[Sequence[RetrievalResult]], query: ParsedQuery) -> _Decision:
+    if query.unresolved:
+        return _Decision((), (), True, f"nothing readable is named {query.unresolved[0].text!r}")
     for group in groups:
         answering = tuple(result for result in group if result.verdict is Outcome.ANSWERED)
         if answering:

@@ -129,6 +129,12 @@ def _strong(text: str, run: Sequence[Token], candidates: Sequence[Candidate], vo
     inner_capitals = capitals - (1 if initial and run[0].text[:1].isupper() else 0)
     named_in_lower_case = any(candidate.name == raw for candidate in candidates)
     if len(run) > 1:
+        if (
+            ordinary
+            and any(mark in raw.strip("-_:") for mark in "-_:")
+            and any(c.via in ("id", "local") for c in candidates)
+        ):
+            return True
         if ordinary:
             return inner_capitals > 0 and not _all_types(run, vocabulary)
         return True

@@ -16,7 +16,7 @@ from graphroute.parsing.identifiers import find_identifiers
 from graphroute.parsing.mentions import find_mentions
 from graphroute.parsing.questions import read_question
 from graphroute.parsing.reading import Question, ReadingSearch
-from graphroute.parsing.relations import WordCue, find_words, relation_cue
+from graphroute.parsing.relations import GENERIC_WORDS, WordCue, find_words, relation_cue
 from graphroute.parsing.scope import find_modifiers, find_negations, find_quotes
 from graphroute.parsing.tokens import Token, claim, tokenize
 from graphroute.parsing.vocabulary import Vocabulary
@@ -75,7 +75,11 @@ class Parser:
         modifiers = find_modifiers(text, masked=strong_spans)
         negations = find_negations(text, masked=strong_spans)
         asking = read_question(text, masked=strong_spans)
-        self._own(tokens, mentions, dates, quotes, found.unresolved, aggregations)
+        self._own(tokens, mentions, dates, quotes, found.unresolved)
+        for cue in aggregations:
+            for token in claim(tokens, cue.start, cue.end, "aggregation"):
+                if token.key not in GENERIC_WORDS and self._vocabulary.known(token.key):
+                    token.owner = ""
         others = [(m.cue.start, m.cue.end) for m in mentions if not m.strong]
         others.extend((cue.start, cue.end) for cue, _ in found.values)
         words = find_words(text, tokens, self._vocabulary, others)
@@ -121,6 +125,7 @@ class Parser:
                     modifiers=frozenset(cue.value for cue in modifiers),
                     event=event,
                     excluded=excluded,
+                    unresolved=bool(found.unresolved),
                 )
             )
             if procedure:
@@ -162,7 +167,6 @@ class Parser:
         dates: Sequence[DateConstraint],
         quotes: Sequence[Cue],
         unresolved: Sequence[Cue],
-        aggregations: Sequence[Cue],
     ) -> None:
         for mention in mentions:
             if mention.strong:
@@ -173,8 +177,6 @@ class Parser:
             claim(tokens, cue.start, cue.end, "quote")
         for cue in unresolved:
             claim(tokens, cue.start, cue.end, "unresolved")
-        for cue in aggregations:
-            claim(tokens, cue.start, cue.end, "aggregation")
 
 
 def _word_cue(word: WordCue, kind: CueKind, value: str) -> Cue:

@@ -123,6 +123,7 @@ class _Finder:
         self.lexed = lex(text)
         self.symbols = self.lexed.symbols
         self.blocked = blocked_by_quotes(self.lexed, masked)
+        self.start = self.skip_fillers(0)
 
     def key(self, index: int) -> str:
         """Folded symbol, empty outside the text and in masked spans."""
@@ -189,7 +190,7 @@ class _Finder:
     def skip_fillers(self, index: int) -> int:
         """First symbol after greetings, polite openings and orders not to do something ("Don't count them, just show ...")."""
         order = next((one for one in find_negations(self.lexed.text) if one.value == "operation"), None)
-        if index == 0 and order is not None and order.start == self.symbols[0].start:
+        if self.symbols and index == 0 and order is not None and order.start == self.symbols[0].start:
             after = self.lexed.index_at(order.end)
             while self.key(after) in (",", "，", "but", "но", "а", "just", "просто", "только"):
                 after += 1
@@ -212,9 +213,7 @@ class _Finder:
                 return place == index or self.key(place) in _PREPOSITIONS
             if self.key(index - 1) not in _PREPOSITIONS:
                 break
-        return index == self.skip_fillers(0) or (
-            index > 0 and self.key(index - 1) in ("and", "also", "me", "know", "then")
-        )
+        return index == self.start or (index > 0 and self.key(index - 1) in ("and", "also", "me", "know", "then"))
 
     def _is_boundary(self, index: int) -> bool:
         symbol = self.symbols[index]
@@ -224,7 +223,7 @@ class _Finder:
         """The question, or None if nothing in the text asks."""
         if not self.symbols:
             return None
-        start = self.skip_fillers(0)
+        start = self.start
         definition = self._definition(start)
         if definition is not None:
             return definition

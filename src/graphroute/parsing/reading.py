@@ -123,6 +123,7 @@ class Question:
     modifiers: frozenset[str] = frozenset()
     event: EventAnchor | None = None
     excluded: tuple[tuple[int, int], ...] = ()
+    unresolved: bool = False
     limit_hops: int = MAX_HOPS
     walked: dict[tuple[object, ...], list[_Path]] = field(default_factory=dict)
 
@@ -251,8 +252,18 @@ class ReadingSearch:
                     for i in range(len(weak)):
                         for j in range(i + 1, len(weak)):
                             choices.extend(self._typed(question, [[weak[i]], [weak[j]]]))
-            choices.append(())
+            if self._may_be_unanchored(question):
+                choices.append(())
         return choices[:40]
+
+    @staticmethod
+    def _may_be_unanchored(question: Question) -> bool:
+        """A question about all there is: it names nobody, asks no advice, and counts, compares or narrows by a value."""
+        keys = [token.key for token in question.tokens]
+        personal = {"i", "my", "me", "we", "our", "you", "your"} & set(keys)
+        advice = {"can", "could", "should", "may", "must", "shall", "would"} & set(keys[:3])
+        counting = question.asked.operation in (Operation.COUNT, Operation.MOST, Operation.LEAST)
+        return not question.unresolved and not personal and not advice and (counting or bool(question.values))
 
     def _group(self, question: Question, mentions: Sequence[Mention]) -> list[list[Mention]]:
         groups: list[list[Mention]] = []
@@ -372,10 +383,17 @@ class ReadingSearch:
         for word in question.words:
             for one in word.entry.types:
                 starts.setdefault(one)
+        counting = question.asked.operation in (Operation.COUNT, Operation.MOST, Operation.LEAST)
         for start in starts:
             for path in self._walk(question, (start,), None, alone=True):
-                if path.steps:
-                    readings.append(self._assemble(question, (), (path,)))
+                if not path.steps or any(step.cue is None for step in path.steps):
+                    continue
+                reading = self._assemble(question, (), (path,))
+                narrowed = reading.filters or any(
+                    b.start_filters or any(h.filters for h in b.hops) for b in reading.branches
+                )
+                if counting or narrowed:
+                    readings.append(reading)
         return readings
 
     def _paths(self, question: Question, anchor: Anchor, *, alone: bool) -> list[_Path]:
@@ -708,6 +726,17 @@ class ReadingSearch:
             if any(m.cue.start < word.end and word.start < m.cue.end for one in anchors for m in one.mentions):
                 cost += WORD_IS_ANCHOR_TOO
                 reasons.append(f"{word.text!r} is both a relation and an anchor")
+        if asked.operation in (Operation.FIRST, Operation.LAST, Operation.COMPARE) and self._alternatives(
+            question, anchors
+        ):
+            cost += WRONG_TARGET
+            reasons.append("the answer is one of the things compared")
+        if all(step.cue is None for path in paths for step in path.steps) and asked.target is None:
+            cost += WRONG_TARGET
+            reasons.append("no word of the question names a relation or what is asked for")
+        if question.unresolved:
+            cost += UNUSED_MENTION
+            reasons.append("a named slot is unresolved")
         explained = {index for path in paths for index in path.used}
         unexplained = self._unexplained(question, anchors, explained)
         for token, beside in unexplained:
@@ -778,6 +807,15 @@ class ReadingSearch:
             reasons=tuple(reasons),
             unexplained=tuple(token.text for token, _ in unexplained),
             event=question.event,
+        )
+
+    @staticmethod
+    def _alternatives(question: Question, anchors: tuple[Anchor, ...]) -> bool:
+        """Two or more anchors of one kind of which the question asks for one: "which came first, X or Y"."""
+        return any(
+            len(anchor.mentions) > 1
+            and any(t.key == "or" for t in question.tokens if anchor.start < t.start < anchor.end)
+            for anchor in anchors
         )
 
     def _joint_cost(self, question: Question, paths: tuple[_Path, ...]) -> tuple[float, list[str]]:

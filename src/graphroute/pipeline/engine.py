@@ -134,7 +134,7 @@ class GraphRoute:
             },
         )
         if parts.log is not None:
-            parts.log.append(record_of(trace, log_question=parts.config.log.question_text))
+            parts.log.append(record_of(trace, log_question=parts.config.log.question_text, key=parts.log.key))
         return trace
 
     def _attempt(
@@ -177,7 +177,9 @@ class GraphRoute:
         results: dict[str, RetrievalResult] = {}
         for attempt in attempts:
             for result in attempt.results:
-                results.setdefault(result.retriever, result)
+                before = results.get(result.retriever)
+                if before is None or before.verdict is Verdict.FAILED:
+                    results[result.retriever] = result
         degraded = tuple(
             Degradation(stage=result.retriever, reason=result.reason)
             for result in results.values()

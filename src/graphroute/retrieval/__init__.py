@@ -7,6 +7,7 @@ from graphroute.registry import Registry
 RETRIEVERS: Registry[Any] = Registry(
     "retriever",
     {
+        "entity_passages": "graphroute.retrieval.entity_passages:EntityPassages",
         "global_community": "graphroute.retrieval.global_community:GlobalCommunity",
         "identifier": "graphroute.retrieval.identifier:Identifier",
         "lexical": "graphroute.retrieval.lexical:Lexical",
