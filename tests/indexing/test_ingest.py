@@ -455,6 +455,28 @@ def test_without_ontology_one_is_inferred_and_kept(data: Path, store: Path) -> N
     assert not load(data, store, ontology=None).changed
 
 
+def test_inferred_ontologies_of_two_datasets_are_united(tmp_path: Path, data: Path, store: Path) -> None:
+    more = dataset(
+        tmp_path / "more",
+        [{"doc_id": "m1", "text": "t"}],
+        [{"s": "srv:1", "r": "RUNS_ON", "o": "host:1", "source_id": "m1"}],
+        [],
+        meta="name: more\ndefault_labels: [public]\n",
+    )
+    load(data, store, ontology=None)
+    assert load(more, store, ontology=None).unmapped == {}
+    kept = ontology(dict(content(store)["setting"])["_ontology_text"])
+    assert {"HELD_BY", "CITES", "RUNS_ON"} <= set(kept.relations)
+    assert load(data, store, ontology=None).unmapped == {}
+    assert not load(more, store, ontology=None).changed
+    other = tmp_path / "other.sqlite"
+    for directory in (more, data, more):
+        load(directory, other, ontology=None)
+    assert content(other) == content(store)
+    settings = dict(content(store)["setting"])
+    assert (settings["dataset"], settings["as_of"]) == ("bank, more", "2025-01-01")
+
+
 def test_vectors_need_an_embedder(data: Path, store: Path) -> None:
     with pytest.raises(UsageError, match="no embedder"):
         load(data, store, vectors=True)

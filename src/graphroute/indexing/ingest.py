@@ -153,6 +153,7 @@ class _Run:
         self._settings = dict(database.connection.execute("SELECT key, value FROM setting"))
         names = json.loads(self._settings.get("datasets", "[]"))
         self._others = sorted(set(names) - {dataset.name})
+        self._inferred: str | None = None
         self._embedder: Embedder | None = None
         self._cache: VectorCache | None = None
         self._with_vector: set[str] = set()
@@ -196,9 +197,17 @@ class _Run:
             for entity_id, notes in sorted(self._survey.entities.items()):
                 if notes.rows:
                     profile.add_entity(entity_id, notes.types, notes.names)
-            ontology = infer_ontology(profile)
-            if stored is not None and self._others:
-                ontology = _united(stored, ontology)
+            ontology = _ordered(infer_ontology(profile))
+            self._inferred = dump_ontology(ontology)
+            parts = {self._dataset.name: ontology}
+            for name in self._others:
+                text = self._settings.get(f"inferred:{name}")
+                if text is not None:
+                    parts[name] = parse_ontology(text, f"ontology in {self._database.path}")
+            # In name order, so that it does not matter which dataset came first.
+            ontology = parts[min(parts)]
+            for name in sorted(parts)[1:]:
+                ontology = _united(ontology, parts[name])
         assert ontology is not None
         ontology = _ordered(ontology)
         self._ontology = ontology
@@ -463,14 +472,31 @@ class _Run:
 
     def _write_settings(self) -> None:
         dataset, put = self._dataset, self._writer.put_setting
+        own = {
+            "as_of": dataset.as_of,
+            "default_labels": sorted(dataset.default_labels),
+            "licence": dataset.licence,
+            "readers": {reader: sorted(dataset.readers[reader]) for reader in sorted(dataset.readers)},
+        }
+        put(f"dataset:{dataset.name}", json.dumps(own))
+        parts = {name: json.loads(self._settings.get(f"dataset:{name}", "{}")) for name in self._others}
+        parts[dataset.name] = own
+        held = [parts[name] for name in sorted(parts)]
+        days = [part["as_of"] for part in held if part.get("as_of") is not None]
+        readers: dict[str, set[str]] = {}
+        for part in held:
+            for reader, labels in part.get("readers", {}).items():
+                readers.setdefault(reader, set()).update(labels)
+        put("dataset", ", ".join(sorted(parts)))
+        put("datasets", json.dumps(sorted(parts)))
+        put("licence", "; ".join(dict.fromkeys(part["licence"] for part in held if part.get("licence"))))
+        put("as_of", (format_instant(max(days)) if days else None) or "")
+        put("default_labels", json.dumps(sorted({label for part in held for label in part.get("default_labels", ())})))
+        put("readers", json.dumps({reader: sorted(readers[reader]) for reader in sorted(readers)}))
         key, rules, facts = self._derivation()
         self._writer.put_ontology(dump_ontology(self._ontology), self._ontology)
-        put("dataset", dataset.name)
-        put("datasets", json.dumps(sorted({*self._others, dataset.name})))
-        put("licence", dataset.licence)
-        put("as_of", format_instant(dataset.as_of) or "")
-        put("default_labels", json.dumps(sorted(dataset.default_labels)))
-        put("readers", json.dumps({reader: sorted(dataset.readers[reader]) for reader in sorted(dataset.readers)}))
+        if self._inferred is not None:
+            put(f"inferred:{dataset.name}", self._inferred)
         put(key, f"{rules} {facts}")
         if self._embedder is not None:
             put("embedder", self._embedder.identity)
@@ -528,18 +554,18 @@ def _ordered(ontology: Ontology) -> Ontology:
     )
 
 
-def _united(old: Ontology, new: Ontology) -> Ontology:
-    """Both ontologies; where they declare the same thing, the new one."""
-    kinds = {record.kind: record for record in (*old.records, *new.records)}
+def _united(first: Ontology, second: Ontology) -> Ontology:
+    """Both ontologies; where they declare the same thing, the second one."""
+    kinds = {record.kind: record for record in (*first.records, *second.records)}
     return replace(
-        new,
-        types={**old.types, **new.types},
-        relations={**old.relations, **new.relations},
-        attributes={**old.attributes, **new.attributes},
+        second,
+        types={**first.types, **second.types},
+        relations={**first.relations, **second.relations},
+        attributes={**first.attributes, **second.attributes},
         records=tuple(kinds[kind] for kind in sorted(kinds)),
-        identifier_patterns=tuple(dict.fromkeys((*old.identifier_patterns, *new.identifier_patterns))),
-        source_authority={**old.source_authority, **new.source_authority},
-        titles_are_names=old.titles_are_names or new.titles_are_names,
+        identifier_patterns=tuple(dict.fromkeys((*first.identifier_patterns, *second.identifier_patterns))),
+        source_authority={**first.source_authority, **second.source_authority},
+        titles_are_names=first.titles_are_names or second.titles_are_names,
     )
 
 
