@@ -990,12 +990,15 @@ def _support_hash(assertion: bytes, members: Iterable[Row]) -> int:
     return int.from_bytes(_digest("support", assertion.hex(), list(members)), "big")
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def _digest(*parts: object) -> bytes:
-    return hashlib.blake2b(json.dumps(parts, ensure_ascii=True).encode(), digest_size=16).digest()
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).digest()
 
 
 def _check_interval(interval: Interval, what: str) -> None:

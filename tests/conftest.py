@@ -1,0 +1,26 @@
+"""A small store for all tests: nine documents, readers who may and may not, one proof each way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphroute.stores.database import Database
+from graphroute.testing import world
+
+
+@pytest.fixture(scope="session")
+def small_store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store file with the world of `graphroute.testing.world`; not to be written."""
+    path = tmp_path_factory.mktemp("small") / "store.db"
+    world.write(path)
+    return path
+
+
+@pytest.fixture
+def small_store(small_store_path: Path) -> Iterator[Database]:
+    """The small store, opened for reading."""
+    with Database(small_store_path, read_only=True) as db:
+        yield db
