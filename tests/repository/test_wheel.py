@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -64,6 +65,20 @@ def test_data_files_are_in_the_wheel(wheel: Path) -> None:
     inside = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert {f"graphroute/{path.relative_to(PACKAGE).as_posix()}" for path in inside} - names == set()
     assert "graphroute/py.typed" in names
+
+
+def test_what_is_put_into_the_wheel_is_tracked() -> None:
+    """A folder that only one checkout has would break set-up everywhere else."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    forced = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", *forced], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout")
+    tracked = listed.splitlines()
+    assert [name for name in forced if not any(file == name or file.startswith(f"{name}/") for file in tracked)] == []
 
 
 @pytest.mark.slow
