@@ -137,6 +137,7 @@ ROWS = (
     "false_abstention",
     "freshness_violations",
     "graph_calls",
+    "degraded",
 )
 
 

@@ -40,7 +40,7 @@ def test_the_worst_result_is_the_default(dataset: Dataset, questions: dict[str, 
     for metric in all_metrics():
         if metric.default is None or metric.kind is Kind.COUNT:
             continue
-        worse_is_higher = metric.name in {"false_abstention", "forbidden_sources", "freshness_violations"}
+        worse_is_higher = metric.name in {"degraded", "false_abstention", "forbidden_sources", "freshness_violations"}
         assert metric.default == (1.0 if worse_is_higher else 0.0), metric.name
 
 

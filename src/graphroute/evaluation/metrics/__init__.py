@@ -19,6 +19,7 @@ TABLE = {
     "forbidden_sources": "graphroute.evaluation.metrics.forbidden_sources:ForbiddenSources",
     "freshness_violations": "graphroute.evaluation.metrics.freshness_violations:FreshnessViolations",
     "graph_calls": "graphroute.evaluation.metrics.graph_calls:GraphCalls",
+    "degraded": "graphroute.evaluation.metrics.degraded:Degraded",
     "latency": "graphroute.evaluation.metrics.latency:Latency",
     "tokens": "graphroute.evaluation.metrics.tokens:Tokens",
 }
