@@ -11,14 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from graphroute.pipeline.engine import GraphRoute
-
 from graphroute.errors import ConfigurationError, DataError, GraphRouteError
 from graphroute.evaluation.dataset import Dataset, load_dataset
 from graphroute.evaluation.question_set import Question, load_questions, question_files
 from graphroute.evaluation.report import Report
 from graphroute.evaluation.result import Result, dump_result, load_results, result_of
 from graphroute.evaluation.scoring import score
+from graphroute.pipeline.engine import GraphRoute
 from graphroute.types.reader import Reader
 from graphroute.types.trace import Trace
 
