@@ -6,6 +6,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -313,6 +315,64 @@ def test_token_names_the_readable_part(db: Database) -> None:
     assert catalog.view(reader=RED).token == first[0]
     assert catalog.view(reader=BLUE).token == empty[1]
     assert str(third[2]) not in catalog.view(reader=Reader("n", ())).token or len(third[0]) == 16
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_store_brought_up_to_date_equals_one_built_anew(tmp_path: Path, seed: int) -> None:
+    rng = seeded(seed)
+    world = random_world(seed)
+    with Database(tmp_path / "old.db") as kept, Database(tmp_path / "new.db") as fresh:
+        writer = SnapshotWriter(kept)
+        put_world(world, writer)
+        pinned, first = kept.sequence(), everything(kept, world)
+        for step in range(3):
+            other = random_world(100 + seed * 10 + step)
+            keep = [source for source in world.sources if rng.random() < 0.8]
+            changed = {s.id: s for s in other.sources if rng.random() < 0.3}
+            attributes = rng.sample(world.attributes + other.attributes, 8)
+            world = World(
+                sources=tuple(changed.pop(source.id, source) for source in keep)
+                + tuple(changed[id] for id in sorted(changed) if id not in {source.id for source in keep}),
+                entities=tuple(
+                    (id, types[:1] if rng.random() < 0.3 else types, names) for id, types, names in world.entities
+                ),
+                names=tuple(rng.sample(world.names + other.names, 4)),
+                attributes=tuple(a for a in attributes if a.span.source_id in {source.id for source in keep}),
+                records=tuple(rng.sample(world.records + other.records, 2)),
+                assertions=tuple({a.id: a for a in rng.sample(world.assertions + other.assertions, 30)}.values()),
+                ontology=world.ontology,
+            )
+            texts = {source.id: source for source in world.sources}
+            passages = tuple(
+                Passage(id=f"{id}#{part}", source_id=id, start=part, end=part + 3, text=texts[id].text[part : part + 3])
+                for id in sorted(texts)
+                for part in range(rng.choice((1, 2)))
+            )
+            writer.begin()
+            for id in sorted(writer.source_ids() - texts.keys()):
+                writer.remove_source(id)
+            for id in sorted(writer.assertion_ids() - {assertion.id for assertion in world.assertions}):
+                writer.remove_assertion(id)
+            # Also of sources that are not there: what was said of them before is not said any more.
+            for id in [*(f"doc{number}" for number in range(12)), "doc-unknown"]:
+                writer.refresh(id)
+            puts: list[Callable[[], object]] = [partial(writer.put_source, one) for one in world.sources]
+            puts += [partial(writer.put_entity, *entity) for entity in world.entities]
+            puts += [partial(writer.put_name, *name) for name in world.names]
+            puts += [partial(writer.put_attribute, attribute) for attribute in world.attributes]
+            puts += [partial(writer.put_entity_source, *record) for record in world.records]
+            puts += [partial(writer.put_assertion, assertion) for assertion in world.assertions]
+            rng.shuffle(puts)
+            for put in puts:
+                put()
+            writer.put_passages(passages)
+            writer.publish()
+        final = World(**{name: getattr(world, name) for name in World.__slots__} | {"passages": passages})
+        put_world(final, SnapshotWriter(fresh))
+        assert differing(everything(kept, final), everything(fresh, final)) == []
+        assert differing(first, everything(kept, random_world(seed), pinned)) == []
+        writer.forget()
+        assert differing(everything(kept, final), everything(fresh, final)) == []
 
 
 # Crashes, processes, threads ------------------------------------------------------------------------------------------------

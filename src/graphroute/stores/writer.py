@@ -126,7 +126,6 @@ class SnapshotWriter:
         self._first_key = dict(self._counter)
         self._buffers: dict[str, list[Row]] = defaultdict(list)
         self._killed: dict[str, set[int]] = defaultdict(set)
-        self._revived: set[tuple[str, int]] = set()
         self._terms: dict[str, int] | None = None
         self._other_changes = False
 
@@ -186,10 +185,6 @@ class SnapshotWriter:
         column = _KEYS[table]
         self._sql.executemany(f"UPDATE {table} SET died = ? WHERE {column} = ?", ((self._next, key) for key in found))
         self._killed[table].update(found)
-
-    def _revive(self, table: str, key: int) -> None:
-        self._sql.execute(f"UPDATE {table} SET died = ? WHERE {_KEYS[table]} = ?", (LIVE, key))
-        self._killed[table].discard(key)
 
     def _scope(self, form: str) -> int:
         found = self._scopes.get(form)
@@ -253,28 +248,10 @@ class SnapshotWriter:
         """Everything made of the source will be put again: its passages, names, attributes and entity links.
 
         What is not put again in this session ends. Implied for a changed source; to be called for an unchanged one
-        after the chunker or the record mappings changed. Before those puts.
+        after the chunker or the record mappings changed.
         """
         self._require_session()
-        if source_id in self._refreshed:
-            return
         self._refreshed.add(source_id)
-        self._flush()
-        passages = self._sql.execute(
-            "SELECT p.key FROM source s JOIN passage p ON p.source = s.key WHERE s.id = ? AND p.died = ? AND p.born < ?",
-            (source_id, LIVE, self._next),
-        ).fetchall()
-        self._kill("passage", [row[0] for row in passages])
-        for table in ("name", "attribute", "entity_source"):
-            rows = self._sql.execute(
-                f"SELECT {_KEYS[table]} FROM {table} WHERE source = ? AND died = ? AND born < ?",
-                (source_id, LIVE, self._next),
-            ).fetchall()
-            self._kill(table, [row[0] for row in rows])
-        if source_id not in self._changed:
-            node = self._one("SELECT node FROM source WHERE id = ? AND died = ?", (source_id, LIVE))
-            if node:
-                self.put_entity_source(node, source_id)
 
     def remove_source(self, source_id: str) -> bool:
         """Stage the removal of a source and everything only it proves. False if there is no such source.
@@ -295,19 +272,15 @@ class SnapshotWriter:
         self.refresh(source_id)
         self._flush()
         self._kill("source", (row[0],))
-        for table in ("name", "attribute", "entity_source"):
-            staged = self._sql.execute(
-                f"SELECT {_KEYS[table]} FROM {table} WHERE source = ? AND died = ?", (source_id, LIVE)
-            ).fetchall()
-            self._kill(table, [key for (key,) in staged])
-        staged = self._sql.execute("SELECT key FROM passage WHERE source = ? AND died = ?", (row[0], LIVE)).fetchall()
-        self._kill("passage", [key for (key,) in staged])
+        own = {
+            key for (key,) in self._sql.execute("SELECT key FROM passage WHERE source = ? AND died = ?", (row[0], LIVE))
+        }
         self._put_sources.pop(source_id, None)
         self._source_keys.pop(source_id, None)
         self._new.discard(source_id)
         self._put_passages = {
             passage: (content, key) for passage, (content, key) in self._put_passages.items()
-            if key not in self._killed["passage"]
+            if key not in own
         }  # fmt: skip
         self._names = {item for item in self._names if item[2][0] != source_id}
         self._entity_sources = {item for item in self._entity_sources if item[1] != source_id}
@@ -333,12 +306,10 @@ class SnapshotWriter:
                 continue
             if self._first_key["passage"]:
                 row = self._sql.execute(
-                    "SELECT key, hash, source FROM passage WHERE id = ? AND died IN (?, ?) AND born < ?",
-                    (passage.id, LIVE, self._next, self._next),
+                    "SELECT key, hash, source FROM passage WHERE id = ? AND died = ? AND born < ?",
+                    (passage.id, LIVE, self._next),
                 ).fetchone()
                 if row is not None and bytes(row[1]) == content and row[2] == source_key:
-                    if row[0] in self._killed["passage"]:
-                        self._revive("passage", row[0])
                     self._put_passages[passage.id] = (content, row[0])
                     continue
                 if row is not None:
@@ -430,70 +401,27 @@ class SnapshotWriter:
     def put_entity_source(self, entity_id: str, source_id: str) -> None:
         """Stage that a source is a record of, or prose about, an entity. `Source.node` does it as well."""
         self._require_session()
-        item = (entity_id, source_id)
-        if item in self._entity_sources:
-            return
-        self._entity_sources.add(item)
-        if not self._keep("entity_source", source_id, "entity = ?", (entity_id,)):
-            self._add("entity_source", (self._key("entity_source"), *item, 0, self._next, LIVE))
+        self._entity_sources.add((entity_id, source_id))
 
     def put_name(self, entity_id: str, name: str, span: SourceSpan) -> None:
         """Stage a name of an entity that a source states."""
         self._require_session()
         if not name.strip():
             raise DataError(f"entity {entity_id!r} has an empty name", where=span.source_id)
-        item = (entity_id, name, (span.source_id, span.start, span.end))
-        if item in self._names:
-            return
-        self._names.add(item)
-        if not self._keep(
-            "name", span.source_id, "entity = ? AND name = ? AND start IS ? AND end IS ?",
-            (entity_id, name, span.start, span.end),
-        ):  # fmt: skip
-            row = (self._key("name"), entity_id, name, span.source_id, span.start, span.end, 0, self._next, LIVE)
-            self._add("name", row)
+        self._names.add((entity_id, name, (span.source_id, span.start, span.end)))
 
     def put_attribute(self, attribute: Attribute) -> None:
         """Stage an attribute of an entity that a source states. Validity `ALWAYS` means that of the source."""
         self._require_session()
         _check_interval(attribute.validity, f"attribute {attribute.key!r} of {attribute.entity_id!r}")
         span = attribute.span
-        item: Row = (
-            attribute.entity_id, attribute.key, attribute.value, fold(attribute.value), attribute.number,
-            attribute.instant, attribute.validity.low, attribute.validity.high, attribute.validity == ALWAYS,
-            span.source_id, span.start, span.end,
-        )  # fmt: skip
-        if item in self._attributes:
-            return
-        self._attributes.add(item)
-        inherits = attribute.validity == ALWAYS
-        if not self._keep(
-            "attribute", span.source_id,
-            "entity = ? AND key = ? AND value = ? AND number IS ? AND instant IS ? AND start IS ? AND end IS ?"
-            + ("" if inherits else " AND low = ? AND high = ?"),
+        self._attributes.add(
             (
-                attribute.entity_id, attribute.key, attribute.value, attribute.number, attribute.instant, span.start,
-                span.end, *(() if inherits else (attribute.validity.low, attribute.validity.high)),
-            ),
-        ):  # fmt: skip
-            self._add(
-                "attribute",
-                (self._key("attribute"), *item[:8], span.source_id, span.start, span.end, 0, self._next, LIVE),
+                attribute.entity_id, attribute.key, attribute.value, fold(attribute.value), attribute.number,
+                attribute.instant, attribute.validity.low, attribute.validity.high, attribute.validity == ALWAYS,
+                span.source_id, span.start, span.end,
             )
-
-    def _keep(self, table: str, source_id: str, where: str, values: Row) -> bool:
-        """True if the store holds this row of an unchanged source, which then stays."""
-        if not self._first_key[table] or source_id in self._changed:
-            return False
-        row = self._sql.execute(
-            f"SELECT {_KEYS[table]} FROM {table} WHERE source = ? AND {where} AND died IN (?, ?) AND born < ?",
-            (source_id, *values, LIVE, self._next, self._next),
-        ).fetchone()
-        if row is None:
-            return False
-        if row[0] in self._killed[table]:
-            self._revive(table, row[0])
-        return True
+        )  # fmt: skip
 
     def put_assertion(self, assertion: Assertion) -> None:
         """Stage an assertion with its support sets. Sources need not be known yet: it becomes readable with them.
@@ -552,6 +480,9 @@ class SnapshotWriter:
 
     def remove_assertion(self, assertion_id: str) -> bool:
         """Stage the end of an assertion whatever its sources say. False if there is no such assertion."""
+        self._require_session()
+        self._flush()
+        self._assertions.pop(assertion_id, None)
         key = self._one("SELECT key FROM assertion WHERE id = ? AND died = ?", (assertion_id, LIVE))
         if key is None:
             return False
@@ -593,7 +524,11 @@ class SnapshotWriter:
         self._flush()
         labels = _Labels(self._sql)
         deltas: dict[int, int] = defaultdict(int)
-        self._settle_sources(labels)
+        for source_id in sorted(self._refreshed - self._changed):
+            node = self._one("SELECT node FROM source WHERE id = ? AND died = ?", (source_id, LIVE))
+            if node:
+                self.put_entity_source(node, source_id)
+        self._settle_sources()
         touched = self._settle_supports(labels)
         facts_of = self._settle_adjacency(touched)
         self._settle_entities(facts_of, deltas)
@@ -619,34 +554,87 @@ class SnapshotWriter:
         sql_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return self._next
 
-    def _settle_sources(self, labels: _Labels) -> None:
-        """Give the rows of this session, and older rows whose source has only now appeared, their source's scope."""
+    def _settle_sources(self) -> None:
+        """Bring passages, names, attributes and records of sources up to date, and give each row its source's scope."""
+        kept: dict[str, set[int]] = {"passage": {key for _, key in self._put_passages.values()}}
         for table in ("name", "attribute", "entity_source"):
-            key, columns = _KEYS[table], _COLUMNS[table].split(", ")
-            late: list[Row] = []
-            if self._first_key[table]:
-                for source_id in sorted(self._new):
-                    late.extend(
-                        self._sql.execute(
-                            f"SELECT {_COLUMNS[table]} FROM {table} WHERE source = ? AND died = ? AND born < ? AND scope = ?",
-                            (source_id, LIVE, self._next, self._unreadable),
-                        )
-                    )
-            self._kill(table, [row[0] for row in late])
-            for row in late:
-                self._add(table, (self._key(table), *row[1:-2], self._next, LIVE))
-            self._flush()
-            scope_of = (
-                f"coalesce((SELECT s.scope FROM source s WHERE s.id = {table}.source AND s.died = {LIVE}), "
-                f"{self._unreadable})"
+            kept[table] = set()
+        for item in sorted(self._entity_sources):
+            self._keep_or_add(kept, "entity_source", item[1], "entity = ?", item[:1], (*item, 0))
+        for entity_id, name, member in sorted(self._names, key=lambda i: (i[0], i[1], *_member_order((i[2],)))):
+            where = "entity = ? AND name = ? AND start IS ? AND end IS ?"
+            values = (entity_id, name, *member[1:])
+            self._keep_or_add(kept, "name", member[0], where, values, (entity_id, name, *member, 0))
+        for item in sorted(self._attributes, key=repr):
+            *stated, inherits, source_id, start, end = item
+            where = "entity = ? AND key = ? AND value = ? AND number IS ? AND instant IS ? AND start IS ? AND end IS ?"
+            values = (*stated[:3], *stated[4:6], start, end)
+            if not inherits:
+                where += " AND low = ? AND high = ?"
+                values += tuple(stated[6:8])
+            self._keep_or_add(kept, "attribute", source_id, where, values, (*stated, source_id, start, end, 0))
+        self._flush()
+        if any(self._first_key[table] for table in kept):
+            self._end_refreshed(kept)
+        for table in ("name", "attribute", "entity_source"):
+            self._scope_rows(table)
+
+    def _keep_or_add(
+        self, kept: dict[str, set[int]], table: str, source_id: str, where: str, values: Row, row: Row
+    ) -> None:
+        """Keep the published row of an unchanged source, or add one."""
+        if self._first_key[table] and source_id not in self._changed:
+            found = self._one(
+                f"SELECT {_KEYS[table]} FROM {table} WHERE source = ? AND {where} AND died = ? AND born < ?",
+                (source_id, *values, LIVE, self._next),
             )
-            self._sql.execute(f"UPDATE {table} SET scope = {scope_of} WHERE {key} > ?", (self._first_key[table],))
-            if "low" in columns:
-                self._sql.execute(
-                    f"UPDATE {table} SET (low, high) = (SELECT s.low, s.high FROM source s WHERE s.id = {table}.source "
-                    f"AND s.died = {LIVE}) WHERE {key} > ? AND low = ? AND high = ? AND scope <> ?",
-                    (self._first_key[table], ALWAYS.low, ALWAYS.high, self._unreadable),
+            if found is not None:
+                kept[table].add(found)
+                return
+        self._add(table, (self._key(table), *row, self._next, LIVE))
+
+    def _end_refreshed(self, kept: Mapping[str, set[int]]) -> None:
+        """End what was made of refreshed sources and not put again."""
+        for source_id in sorted(self._refreshed):
+            passages = self._sql.execute(
+                "SELECT p.key FROM source s JOIN passage p ON p.source = s.key WHERE s.id = ? AND p.died = ?",
+                (source_id, LIVE),
+            ).fetchall()
+            self._kill("passage", sorted({key for (key,) in passages} - kept["passage"]))
+            for table in ("name", "attribute", "entity_source"):
+                rows = self._sql.execute(
+                    f"SELECT {_KEYS[table]} FROM {table} WHERE source = ? AND died = ? AND born < ?",
+                    (source_id, LIVE, self._next),
+                ).fetchall()
+                self._kill(table, sorted({key for (key,) in rows} - kept[table]))
+
+    def _scope_rows(self, table: str) -> None:
+        """Give new rows, and older ones whose source has only now appeared, the scope of their source."""
+        key, first = _KEYS[table], self._first_key[table]
+        late: list[Row] = []
+        if first:
+            for source_id in sorted(self._new):
+                late.extend(
+                    self._sql.execute(
+                        f"SELECT {_COLUMNS[table]} FROM {table} WHERE source = ? AND died = ? AND born < ? AND scope = ?",
+                        (source_id, LIVE, self._next, self._unreadable),
+                    )
                 )
+        self._kill(table, [row[0] for row in late])
+        for row in late:
+            self._add(table, (self._key(table), *row[1:-2], self._next, LIVE))
+        self._flush()
+        self._sql.execute(
+            f"UPDATE {table} SET scope = coalesce((SELECT s.scope FROM source s WHERE s.id = {table}.source "
+            f"AND s.died = {LIVE}), {self._unreadable}) WHERE {key} > ?",
+            (first,),
+        )
+        if table == "attribute":
+            self._sql.execute(
+                "UPDATE attribute SET (low, high) = (SELECT s.low, s.high FROM source s WHERE s.id = attribute.source "
+                f"AND s.died = {LIVE}) WHERE row > ? AND low = ? AND high = ? AND scope <> ?",
+                (first, ALWAYS.low, ALWAYS.high, self._unreadable),
+            )
 
     def _settle_supports(self, labels: _Labels) -> set[int]:
         """Write the support sets with their scopes; the keys of all assertions whose sets changed."""
@@ -908,7 +896,7 @@ class SnapshotWriter:
 
     def _sweep(self) -> None:
         """Drop rows that were staged and withdrawn in this session."""
-        for table in ("passage", "source", "name", "attribute", "entity_source"):
+        for table in ("passage", "source", "name", "attribute", "entity_source", "assertion"):
             first = self._first_key[table]
             withdrawn = [(key,) for key in sorted(self._killed[table]) if key > first]
             self._sql.executemany(f"DELETE FROM {table} WHERE {_KEYS[table]} = ?", withdrawn)
