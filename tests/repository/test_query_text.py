@@ -22,7 +22,7 @@ BUILDERS = {
 
 PIECES: dict[str, tuple[str, ...]] = {
     "_born_and_dead": ("table", "columns"),
-    "_keep": ("table", "where"),
+    "_keep_or_add": ("table", "where"),
     "_kill": ("table",),
     "_one": ("sql",),
     "_revive": ("table",),
@@ -35,7 +35,7 @@ EXCEPTIONS: dict[str, str] = {
     "stores/database.py:_scope_table": "a temporary table's number",
     "stores/graph/sqlite.py:_level": "columns and order of its callers, conditions of the builders",
     "stores/writer.py:_add_up": "one of two conditions",
-    "stores/writer.py:_settle_sources": "the writer's own tables and columns",
+    "stores/writer.py:_scope_rows": "the writer's own tables and columns, a scope's number",
 }
 """`file:function` to why its text is neither, and what it is made of."""
 
