@@ -559,8 +559,8 @@ class SnapshotWriter:
         kept: dict[str, set[int]] = {"passage": {key for _, key in self._put_passages.values()}}
         for table in ("name", "attribute", "entity_source"):
             kept[table] = set()
-        for item in sorted(self._entity_sources):
-            self._keep_or_add(kept, "entity_source", item[1], "entity = ?", item[:1], (*item, 0))
+        for entity_id, source_id in sorted(self._entity_sources):
+            self._keep_or_add(kept, "entity_source", source_id, "entity = ?", (entity_id,), (entity_id, source_id, 0))
         for entity_id, name, member in sorted(self._names, key=lambda i: (i[0], i[1], *_member_order((i[2],)))):
             where = "entity = ? AND name = ? AND start IS ? AND end IS ?"
             values = (entity_id, name, *member[1:])
