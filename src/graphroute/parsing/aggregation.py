@@ -243,7 +243,7 @@ def _comparisons(lexed: Lexed, blocked: Sequence[bool], cues: Sequence[Cue]) -> 
 
 def _ends_sentence(lexed: Lexed, index: int) -> bool:
     end = lexed.symbols[index].end
-    return end >= len(lexed.text) or not lexed.text[end].isalnum()
+    return end >= len(lexed.text) or not is_word_character(lexed.text[end])
 
 
 _COMPARE = Phrases(
@@ -312,7 +312,9 @@ def find_aggregations(text: str, *, masked: Sequence[Span] = ()) -> tuple[Cue, .
     cues.extend(
         cue_of(lexed, match, CueKind.AGGREGATION, "aggregation") for match in _comparisons(lexed, blocked, cues)
     )
-    cues.extend(cue_of(lexed, match, CueKind.SCOPE, "scope") for match in _SCOPE.scan(lexed.symbols, blocked))
+    scopes = [cue_of(lexed, match, CueKind.SCOPE, "scope") for match in _SCOPE.scan(lexed.symbols, blocked)]
+    cues = [cue for cue in cues if cue.value != "list" or not any(_inside(cue, scope) for scope in scopes)]
+    cues.extend(scopes)
     negations = [(one.start, one.end) for one in find_negations(text, masked=masked)]
     return tuple(
         sorted(
@@ -324,6 +326,10 @@ def find_aggregations(text: str, *, masked: Sequence[Span] = ()) -> tuple[Cue, .
 
 def _overlaps(one: Cue, other: Cue) -> bool:
     return one.start < other.end and other.start < one.end
+
+
+def _inside(one: Cue, other: Cue) -> bool:
+    return other.start <= one.start and one.end <= other.end
 
 
 def _negated(cue: Cue, negations: Sequence[Span]) -> Cue:

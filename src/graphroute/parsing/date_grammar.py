@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import lru_cache
 
 from graphroute.parsing.lexing import (
     Lexed,
@@ -161,7 +162,7 @@ _EXCLUSIVE = Phrases(
 _PARTS = Phrases(
     {
         "early": "early|the early|в начале|начало|начале|начала",
-        "mid": "mid|mid-|the mid|middle of|the middle of|middle|в середине|середине|середины",
+        "mid": "mid|mid-|the mid|the mid-|middle of|the middle of|middle|в середине|середине|середины",
         "late": "late|the late|в конце|конце|конца",
         "start": "the beginning of|beginning of|the start of|start of|the first day of",
         "end": "the end of|end of|the last day of",
@@ -219,6 +220,20 @@ _ID_NOUNS = word_set(
     "свыше больше меньше около версия сборка заказ"
 )
 """Words before a bare number that make it a number of something, not a year."""
+_RU_ID_NOUNS = (
+    "номер",
+    "раздел",
+    "пункт",
+    "стать",
+    "верси",
+    "сборк",
+    "заказ",
+    "заявк",
+    "тикет",
+    "страниц",
+    "глав",
+    "комнат",
+)
 _MEASURES = word_set(
     "dollars dollar usd eur euro euros rub rubles pounds gbp yuan rmb km kilometers kilometres meters metres miles minutes minute mins "
     "hours hour seconds seconds days weeks months years people persons users votes points percent mb gb kb kg tons tonnes "
@@ -293,6 +308,16 @@ def _shift_month(day: date, months: int) -> date:
         except ValueError:
             continue
     raise ValueError(f"no such month {year}-{zero_based + 1}")
+
+
+_STARTERS = frozenset((*_MONTHS, *_ORDINALS, *_NUMBERS, *_DECADE_WORDS, *_HAN_DIGITS, "q", "h", "the", "'", "十"))
+_STARTING_PHRASES = (_PREFIXES, _PARTS, _NOW, _DAYS_AWAY, _SHIFTS, _ROLLING)
+
+
+@lru_cache(maxsize=4096)
+def may_start_date(key: str) -> bool:
+    """False if no date begins with this symbol, so that the grammar need not look."""
+    return key in _STARTERS or any(phrases.may_start(key) for phrases in _STARTING_PHRASES)
 
 
 class Grammar:
@@ -1016,6 +1041,7 @@ class Grammar:
             return False
         if (
             before.key in _ID_NOUNS
+            or before.key.startswith(_RU_ID_NOUNS)
             or before.key in _QUANTITIES
             or before.key in ("'", '"', "*", "=", "<", ">", "-", "/", ":")
         ):
@@ -1137,6 +1163,8 @@ class Grammar:
     def constraint(self, index: int) -> tuple[Atom, str] | None:
         """The longest dated phrase at symbol `index` and the operation it stands for."""
         symbol = self.symbols[index]
+        if symbol.kind != "number" and not may_start_date(symbol.key):
+            return None
         if symbol.kind == "word" and not self._word_start(index):
             return None
         prefix = self._phrase(_PREFIXES, index)

@@ -114,39 +114,47 @@ class Phrases:
     def __init__(self, table: Mapping[str, str]) -> None:
         """`table`: value -> phrases separated by `|`. The first value listed for a phrase wins."""
         self._exact: dict[tuple[str, ...], tuple[str, str]] = {}
-        self._prefix: dict[tuple[str, ...], list[tuple[str, str, str]]] = {}
-        self._lengths: dict[str, set[int]] = {}
-        prefix_lengths: set[int] = set()
+        self._open: dict[tuple[str, ...], list[tuple[str, str, str]]] = {}
+        lengths: dict[str, set[int]] = {}
+        open_lengths: dict[str, set[int]] = {}
         for value, phrases in table.items():
             for phrase in phrases.split("|"):
-                open_ended = phrase.endswith("*")
                 keys = keys_of(phrase.removesuffix("*"))
-                if open_ended:
-                    self._prefix.setdefault(keys[:-1], []).append((keys[-1], value, phrase))
-                    prefix_lengths.add(len(keys))
-                else:
+                if not phrase.endswith("*"):
                     self._exact.setdefault(keys, (value, phrase))
-                    self._lengths.setdefault(keys[0], set()).add(len(keys))
-        self._longest_prefixes = sorted(prefix_lengths, reverse=True)
+                    lengths.setdefault(keys[0], set()).add(len(keys))
+                    continue
+                self._open.setdefault(keys[:-1], []).append((keys[-1], value, phrase))
+                if len(keys) > 1:
+                    open_lengths.setdefault(keys[0], set()).add(len(keys))
+        self._lengths = {key: sorted(found, reverse=True) for key, found in lengths.items()}
+        self._open_lengths = {key: sorted(found, reverse=True) for key, found in open_lengths.items()}
+        self._stems = tuple(stem for stem, _, _ in self._open.get((), ()))
+
+    def may_start(self, key: str) -> bool:
+        """True if a phrase begins with this symbol."""
+        return key in self._lengths or key in self._open_lengths or key.startswith(self._stems)
 
     def at(self, symbols: Sequence[Symbol], index: int) -> Match | None:
         """The longest phrase that starts at symbol `index`."""
+        first = symbols[index].key
         best: Match | None = None
-        for length in sorted(self._lengths.get(symbols[index].key, ()), reverse=True):
-            if index + length > len(symbols):
-                continue
+        for length in self._lengths.get(first, ()):
             found = self._exact.get(tuple(symbol.key for symbol in symbols[index : index + length]))
-            if found:
+            if found and index + length <= len(symbols):
                 best = Match(found[0], found[1], index, index + length)
                 break
-        for length in self._longest_prefixes:
+        for length in self._open_lengths.get(first, ()):
             if index + length > len(symbols) or (best and length <= best.last - best.first):
                 continue
             head = tuple(symbol.key for symbol in symbols[index : index + length - 1])
-            last = symbols[index + length - 1].key
-            for stem, value, phrase in self._prefix.get(head, ()):
-                if last.startswith(stem):
+            for stem, value, phrase in self._open.get(head, ()):
+                if symbols[index + length - 1].key.startswith(stem):
                     return Match(value, phrase, index, index + length)
+        if best is None and first.startswith(self._stems):
+            for stem, value, phrase in self._open[()]:
+                if first.startswith(stem):
+                    return Match(value, phrase, index, index + 1)
         return best
 
     def scan(self, symbols: Sequence[Symbol], blocked: Sequence[bool] = ()) -> list[Match]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphroute.parsing.lexing import Lexed, Match, Phrases, Span, lex, word_set
+from graphroute.parsing.lexing import Lexed, Match, Phrases, Span, is_word_character, lex, word_set
 from graphroute.parsing.scope import blocked_by_quotes, find_negations
 from graphroute.types.query import Cue, CueKind
 
@@ -102,7 +102,9 @@ _STOPS = _PREPOSITIONS | word_set(
     "который которая которые чтобы ли не его ее их мы вы он она они"
 )
 _HAN_STOPS = frozenset("拥的是了在和与及有被把将对从由而也都不就或之其所为给让向以")
-_DETERMINERS = word_set("the a an all any every each of me us some current both these those все всех всех эти those")
+_DETERMINERS = word_set(
+    "the a an all any every each of me us some current most both these those все всех всех эти those"
+)
 _RELATIVES = word_set("who whom whose which where when that который которая которое которые")
 _PEOPLE = word_set("person people persons man woman человек человека людей люди")
 _SENTENCE = frozenset(".?!;？。！；")
@@ -112,7 +114,7 @@ _BOUNDARIES = _SENTENCE | frozenset(",:，：\n-(")
 def _ends_sentence(lexed: Lexed, index: int) -> bool:
     symbol = lexed.symbols[index]
     return symbol.key in _SENTENCE and (
-        symbol.kind == "mark" and (symbol.end >= len(lexed.text) or not lexed.text[symbol.end].isalnum())
+        symbol.kind == "mark" and (symbol.end >= len(lexed.text) or not is_word_character(lexed.text[symbol.end]))
     )
 
 
@@ -147,9 +149,9 @@ class _Finder:
 
     def noun(self, first: int, rule: str, *, limit: int = 6) -> Cue | None:
         """Words from `first` to the next function word, mark or masked span."""
-        if self.han(first) or (self.key(first) in ("，", "") and self.han(first + 1)):
+        if self.han(first):
             return self._han_noun(first, rule)
-        while self.key(first) in _DETERMINERS:
+        while first < len(self.symbols) and (self.blocked[first] or self.key(first) in _DETERMINERS):
             first += 1
         last = first
         while last < min(len(self.symbols), first + 2 * limit):
@@ -192,7 +194,7 @@ class _Finder:
         order = next((one for one in find_negations(self.lexed.text) if one.value == "operation"), None)
         if self.symbols and index == 0 and order is not None and order.start == self.symbols[0].start:
             after = self.lexed.index_at(order.end)
-            while self.key(after) in (",", "，", "but", "но", "а", "just", "просто", "только"):
+            while self.key(after) in (",", "but", "но", "а", "just", "просто", "только", "只", "只要"):
                 after += 1
             index = after if after < len(self.symbols) else 0
         while index < len(self.symbols) and not self.blocked[index]:
@@ -217,7 +219,11 @@ class _Finder:
 
     def _is_boundary(self, index: int) -> bool:
         symbol = self.symbols[index]
-        return symbol.kind != "mark" or symbol.end >= len(self.lexed.text) or not self.lexed.text[symbol.end].isalnum()
+        return (
+            symbol.kind != "mark"
+            or symbol.end >= len(self.lexed.text)
+            or not is_word_character(self.lexed.text[symbol.end])
+        )
 
     def find(self) -> Question | None:
         """The question, or None if nothing in the text asks."""
@@ -327,8 +333,9 @@ class _Finder:
                 if symbol.key == "么" and self.key(index - 1) in ("什", "怎", "那", "这", "多", "甚", "要"):
                     continue
                 return Match("yes_no", symbol.key, index, index + 1)
-            if symbol.key == "是" and self.key(index + 1) in ("否",):
-                return Match("yes_no", "是否", index, index + 2)
+            for phrase in ("是否", "有没有", "是不是", "能否", "可否"):
+                if all(self.key(index + step) == sign for step, sign in enumerate(phrase)):
+                    return Match("yes_no", phrase, index, index + len(phrase))
         return None
 
     def _definition(self, start: int) -> Question | None:
@@ -448,6 +455,8 @@ class _Finder:
             noun = self.noun(colon + 1, "ellipsis")
             if noun is not None:
                 return Question(cue=self._cue_of_noun(noun, "colon"), noun=noun, rule_word=":")
+        while start < len(symbols) and self.blocked[start]:
+            start += 1
         for index in range(start, min(len(symbols), start + 8)):
             if self.key(index) in ("of", "for", "的"):
                 noun = self.noun(start, "ellipsis")

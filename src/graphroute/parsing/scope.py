@@ -178,7 +178,7 @@ def _ends_scope(lexed: Lexed, blocked: Sequence[bool], index: int) -> bool:
         return False
     if symbol.kind == "mark" and symbol.key in ".:,(":
         # Inside v1.18, 10:30 or 1,000 a mark ends nothing.
-        return symbol.end >= len(lexed.text) or not lexed.text[symbol.end].isalnum()
+        return symbol.end >= len(lexed.text) or not is_word_character(lexed.text[symbol.end])
     return True
 
 
@@ -227,7 +227,7 @@ _MODIFIERS = Phrases(
         ),
         "share": "share|shares|shared|sharing|раздел*|共享|共有",
         "common": "in common|common to|common|mutual|общий|общая|общее|общие|общих|общего|共同的",
-        "also": "also|too|additionally|furthermore|также|тоже|еще и|也|还|另外|此外",
+        "also": "not only|also|too|additionally|furthermore|также|тоже|еще и|也|还|另外|此外",
         "each other": "each other|one another|mutually|друг друг*|друг с другом|互相|相互|彼此",
         "respectively": "respectively|соответственно|分别",
         "except": (
