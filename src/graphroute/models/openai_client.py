@@ -24,6 +24,11 @@ def api_key(*variables: str) -> str:
     return "none"
 
 
+def clean(text: str) -> str:
+    """`text` with lone surrogates replaced, which have no form in UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def make_client(base_url: str, key: str) -> Any:
     """A client that does not retry; retries and waits are the caller's. Raises ConfigurationError without the library."""
     try:
@@ -83,6 +88,6 @@ def call(request: Callable[[], T], *, timeout: float, where: str) -> T:
         wait = error.response.headers.get("retry-after")
         hint = f"it asks to wait {wait[:20]} s" if status == 429 and wait else None
         raise BackendError(f"the endpoint answered HTTP {status}", where=where, hint=hint) from None
-    if isinstance(error, (openai.OpenAIError, ValueError, TypeError, KeyError, AttributeError)):
+    if isinstance(error, (openai.OpenAIError, ValueError, TypeError, LookupError, AttributeError)):
         raise BackendError(f"the endpoint's answer cannot be read ({type(error).__name__})", where=where) from None
     raise error

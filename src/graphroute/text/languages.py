@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 from graphroute.text.folding import HAN_KANA
+from graphroute.text.stop_words import STOP_WORDS
 
 _ALGORITHMS = {"en": "english", "ru": "russian"}
 _HAN_KANA = re.compile(f"[{HAN_KANA}]")
 _CYRILLIC = re.compile("(?<![\\w@/.:_-])[\u0400-\u052f]+")
 _LATIN = re.compile("(?<![\\w@/.:_-])[A-Za-z\u00c0-\u024f]+(?:['\u2019][A-Za-z]+)?(?![\\w@/:_-])")
+
+_FUNCTION_WORD = 4.0
 
 _lock = threading.Lock()
 _stemmers: dict[str, Any] = {}
@@ -37,19 +41,24 @@ def stem(key: str, language: str = "en") -> str:
 
 
 def detect_language(text: str) -> str:
-    """`zh`, `ru` or `en` by the script that most of the text is written in.
+    """`zh`, `ru` or `en`: the language in whose script most of the text is written.
 
-    Names and identifiers stand in their own script in any language, so words in lower case decide where there are any,
-    and identifiers never count.
+    Names and identifiers keep their own script in any language. So identifiers do not count, words in capitals count
+    only at the start or where there are no others, and function words count more.
     """
     if text.isascii():
         return "en"
-    han = 3 * len(_HAN_KANA.findall(text))
-    cyrillic_words, latin_words = _CYRILLIC.findall(text), _LATIN.findall(text)
-    if any(word[0].islower() for word in (*cyrillic_words, *latin_words)):
-        cyrillic_words = [word for word in cyrillic_words if word[0].islower()]
-        latin_words = [word for word in latin_words if word[0].islower()]
-    cyrillic, latin = sum(map(len, cyrillic_words)), sum(map(len, latin_words))
-    if han and han >= cyrillic and han >= latin:
-        return "zh"
-    return "ru" if cyrillic and cyrillic >= latin else "en"
+    han = _HAN_KANA.findall(text)
+    score = {
+        "zh": 1.5 * len(han) + _FUNCTION_WORD * sum(character in STOP_WORDS["zh"] for character in han),
+        "ru": _score(_CYRILLIC.finditer(text), "ru"),
+        "en": _score(_LATIN.finditer(text), "en"),
+    }
+    return max(score, key=lambda language: score[language]) if any(score.values()) else "en"
+
+
+def _score(matches: Iterator[re.Match[str]], language: str) -> float:
+    found = list(matches)
+    plain = [match for match in found if match.start() == 0 or match.group()[0].islower()]
+    words = [match.group().casefold().replace("ё", "е") for match in plain or found[:1]]
+    return sum(map(len, words)) + _FUNCTION_WORD * sum(word in STOP_WORDS[language] for word in words)

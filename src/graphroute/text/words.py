@@ -10,6 +10,7 @@ from functools import lru_cache
 from graphroute.text.folding import DASHES, HAN_KANA, VOICING, fold
 
 _SEPARATORS = f"\\s\\-_:/{DASHES}\uff1a\uff0f\uff3f\ufe55"
+_HAN_KANA = re.compile(f"[{HAN_KANA}{VOICING}]")
 _RUN = re.compile(f"[{HAN_KANA}][{VOICING}]?|[^{_SEPARATORS}{HAN_KANA}]+")
 
 
@@ -48,6 +49,8 @@ def words(text: str) -> list[Word]:
             high -= 1
         if low < high:
             start, end = low, high
+        elif _HAN_KANA.match(text[start - 1 : start]) or _HAN_KANA.match(text[end : end + 1]):
+            continue
         word = text[start:end]
         found.append(Word(word, _key(word), start, end))
     return found

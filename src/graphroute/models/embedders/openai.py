@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphroute.errors import BackendError, ConfigurationError
-from graphroute.models.openai_client import api_key, call, make_client
+from graphroute.models.openai_client import api_key, call, clean, make_client
 from graphroute.models.unit_vectors import unit_vectors
 
 
@@ -71,7 +71,7 @@ class OpenAIEmbedder:
     def _request(self, texts: list[str], size: int | None) -> NDArray[np.float32]:
         def request() -> Any:
             return self._client.embeddings.create(
-                model=self._model, input=texts, encoding_format="float", timeout=self._timeout
+                model=self._model, input=[clean(text) for text in texts], encoding_format="float", timeout=self._timeout
             )
 
         def read(answer: Any) -> list[list[float]]:

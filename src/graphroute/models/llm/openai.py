@@ -8,7 +8,7 @@ from typing import Any
 
 from graphroute.errors import BackendError
 from graphroute.models.llm.base import Message, Reply
-from graphroute.models.openai_client import KEY_VARIABLES, api_key, call, make_client
+from graphroute.models.openai_client import KEY_VARIABLES, api_key, call, clean, make_client
 from graphroute.types.answer import Usage
 
 
@@ -53,7 +53,7 @@ class OpenAIChat:
         def request() -> Reply:
             answer = client.chat.completions.create(
                 model=self._model,
-                messages=[{"role": message.role, "content": message.content} for message in messages],
+                messages=[{"role": message.role, "content": clean(message.content)} for message in messages],
                 max_tokens=self._max_tokens,
                 temperature=self._temperature,
                 timeout=timeout,

@@ -146,7 +146,9 @@ class InvertedCore:
         if sum(len(rows) for rows, _ in parts) * 16 < len(self.lengths):
             all_rows = np.concatenate([rows for rows, _ in parts])
             distinct, places = np.unique(all_rows, return_inverse=True)
-            sums: NDArray[np.float64] = np.bincount(places, np.concatenate([impact for _, impact in parts]))
+            sums: NDArray[np.float64] = np.bincount(
+                places, weights=np.concatenate([impact for _, impact in parts])
+            ).astype(np.float64)
             return distinct, sums
         dense = np.zeros(len(self.lengths))
         for posting_rows, impact in parts:

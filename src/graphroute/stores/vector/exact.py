@@ -158,14 +158,14 @@ class ExactVectors:
             return []
         single = question.astype(np.float32)
         if readable.matrix is not None:
-            rough = (readable.matrix if kept is None else readable.matrix[kept]) @ single
+            rough = _products(readable.matrix if kept is None else readable.matrix[kept], single)
         elif len(rows) < _OWN_COPY_BELOW * len(loaded.matrix):
-            rough = loaded.matrix[loaded.position[rows]] @ single
+            rough = _products(loaded.matrix[loaded.position[rows]], single)
         else:
-            rough = (loaded.matrix @ single)[loaded.position[rows]]
+            rough = _products(loaded.matrix, single)[loaded.position[rows]]
         if k < len(rows):
-            # The last bits of a matrix product depend on how many rows it has, so it only selects; the bound covers
-            # its rounding error (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 3.5).
+            # Single precision only selects, so that the result does not hang on its last bits; the margin covers its
+            # rounding error (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 3.5).
             margin = 4.0 * len(single) * float(np.finfo(np.float32).eps)
             bound = float(np.partition(rough, len(rough) - k)[len(rough) - k]) - margin
             rows = rows[rough >= bound]
@@ -188,3 +188,9 @@ class ExactVectors:
             raise BackendError("the question's vector is zero or not finite", where=identity)
         unit: NDArray[np.float64] = given / length
         return unit
+
+
+def _products(matrix: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Dot product of each row. The scan is bound by memory, and BLAS would start threads that wait for busy cores."""
+    found: NDArray[np.float32] = np.einsum("ij,j->i", matrix, vector)
+    return found

