@@ -25,7 +25,6 @@ PIECES: dict[str, tuple[str, ...]] = {
     "_keep_or_add": ("table", "where"),
     "_kill": ("table",),
     "_one": ("sql",),
-    "_revive": ("table",),
 }
 """Functions that pass text on to a query, with those parameters; what callers give for them is checked instead."""
 
