@@ -107,7 +107,7 @@ _NEGATORS = Phrases(
         "no": "no|none of|nobody|nothing|никто|ничто",
     }
 )
-_BEFORE_ORDER = word_set(", ; : . ? ! please and but then so just you пожалуйста и но а 请 ， 。 ； ： 也 并")
+_BEFORE_ORDER = word_set(", ; : . ? ! please and but then so just пожалуйста и но а 请 ， 。 ； ： 也 并")
 """Words after which "don't" is an order, not a predicate."""
 _NOT_NEGATORS = Phrases(
     {
@@ -116,7 +116,7 @@ _NOT_NEGATORS = Phrases(
             "not earlier than|not after|no.|don't you|isn't it|why not|whether or not|or not|not just|"
             "not more than|no more than|not less than|no less than|no fewer than|if not|never mind|не только|"
             "не позднее|не ранее|не более|не менее|или нет|不同|不仅|不但|是不是|有没有|不晚于|不早于|不少|不过|不断|不久|不少于|不超过|能不能|"
-            "未来|特别|分别|区别|类别|级别|别名|个别|性别|别人|非常|非洲|除非|并非洲|没关系"
+            "未来|特别|分别|区别|类别|级别|别名|别号|别称|别墅|别处|别的|个别|性别|别人|非常|非洲|除非|并非洲|没关系"
         ),
     }
 )
@@ -150,8 +150,12 @@ def find_negations(text: str, *, masked: Sequence[Span] = ()) -> tuple[Cue, ...]
             index += 1
             continue
         value = match.value
-        if value == "operation" and match.first and symbols[match.first - 1].key not in _BEFORE_ORDER:
-            value = "not"
+        if match.first and symbols[match.first - 1].key not in _BEFORE_ORDER:
+            titled = text[symbols[match.first].start : symbols[match.last - 1].end].istitle()
+            if titled or match.rule in ("skip", "avoid"):
+                index += 1
+                continue
+            value = "not" if value == "operation" else value
         end = match.last
         while end < len(symbols) and not _ends_scope(lexed, blocked, end):
             end += 1
