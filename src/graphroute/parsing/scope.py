@@ -150,9 +150,13 @@ def find_negations(text: str, *, masked: Sequence[Span] = ()) -> tuple[Cue, ...]
             index += 1
             continue
         value = match.value
-        if match.first and symbols[match.first - 1].key not in _BEFORE_ORDER:
-            titled = text[symbols[match.first].start : symbols[match.last - 1].end].istitle()
-            if titled or match.rule in ("skip", "avoid"):
+        before = symbols[match.first - 1].key if match.first else "."
+        # A capital inside a sentence belongs to a name: "Not Angry".
+        if lexed.text[symbols[match.first].start : symbols[match.last - 1].end].istitle() and before not in ".?!:;":
+            index += 1
+            continue
+        if before != "." and before not in _BEFORE_ORDER:
+            if match.rule in ("skip", "avoid"):
                 index += 1
                 continue
             value = "not" if value == "operation" else value
