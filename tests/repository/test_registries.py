@@ -11,7 +11,10 @@ import pytest
 import graphroute
 from graphroute.registry import Registry
 
-HELPERS: dict[str, set[str]] = {"graphroute.retrieval": {"communities", "contract", "passages", "plan"}}
+HELPERS: dict[str, set[str]] = {
+    "graphroute.retrieval": {"communities", "contract", "passages", "plan"},
+    "graphroute.stores.lexical": {"passage_rows"},
+}
 """Package to modules in its folder that are not parts: what several parts share. `base` and underscored ones need no entry."""
 
 

@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,11 +73,6 @@ def random_corpus(seed: int, size: int = 40) -> list[Document]:
     return corpus
 
 
-def _close(connections: list[Any]) -> None:
-    for connection in connections:
-        connection.close()
-
-
 def write_documents(
     path: Path,
     corpus: Sequence[Document],
@@ -88,7 +82,7 @@ def write_documents(
 ) -> tuple[Database, ViewOf]:
     """A published store file of the documents, with `vectors` by document id made by the embedder `identity`."""
     database = Database(path)
-    weakref.finalize(database, _close, database._connections)
+    weakref.finalize(database, database.connection.close)
     writer = SnapshotWriter(database)
     writer.begin()
     for document in corpus:

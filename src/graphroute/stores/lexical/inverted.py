@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from graphroute.errors import DeadlineError
 from graphroute.stores.database import Database
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
-from graphroute.stores.passage_rows import Mask, PassageRows, Recent, check_k
+from graphroute.stores.lexical.passage_rows import Mask, PassageRows, Recent, check_k
 from graphroute.text import query_terms
 from graphroute.types.view import View
 

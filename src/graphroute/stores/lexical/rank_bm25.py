@@ -13,7 +13,7 @@ import numpy as np
 from graphroute.errors import DeadlineError
 from graphroute.stores.database import Database
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
-from graphroute.stores.passage_rows import PassageRows, Recent, check_k
+from graphroute.stores.lexical.passage_rows import PassageRows, Recent, check_k
 from graphroute.stores.schema import unpack_terms
 from graphroute.text import query_terms
 from graphroute.types.view import View

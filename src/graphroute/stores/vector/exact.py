@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphroute.errors import BackendError, DataError, DeadlineError, ModelMismatchError
 from graphroute.stores.database import Database
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
-from graphroute.stores.passage_rows import PassageRows, Recent, check_k
+from graphroute.stores.lexical.passage_rows import PassageRows, Recent, check_k
 from graphroute.types.view import View
 
 _KEPT_VIEWS = 8

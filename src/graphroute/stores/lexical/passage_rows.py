@@ -97,11 +97,14 @@ class PassageRows:
         low, high = time.interval.low, time.interval.high
         if time.mode is TimeMode.ANY:
             return None
+        found: Mask
         if time.mode is TimeMode.OVERLAPS:
-            return (self.low < high) & (low < self.high)
-        if time.mode is TimeMode.STARTS_IN:
-            return (self.low != MIN_INSTANT) & (low <= self.low) & (self.low < high)
-        return (self.high != MAX_INSTANT) & (low <= self.high) & (self.high < high)
+            found = (self.low < high) & (low < self.high)
+        elif time.mode is TimeMode.STARTS_IN:
+            found = (self.low != MIN_INSTANT) & (low <= self.low) & (self.low < high)
+        else:
+            found = (self.high != MAX_INSTANT) & (low <= self.high) & (self.high < high)
+        return found
 
     def best(self, rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> list[Scored]:
         """The k best of `rows` with `scores` of the same shape, best first, equal scores by passage id."""
