@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -75,10 +75,23 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRow:
-    """An edge as an assertion."""
+    """An edge as an assertion. `named`: the row gives its id; else the id is derived from its content."""
 
     place: Place
     assertion: Assertion
+    named: bool = True
+
+    @property
+    def assertions(self) -> tuple[Assertion, ...]:
+        """What is stored. Without an id of its own a row becomes one assertion for each support set.
+
+        A derived id then says nothing about sources that a reader of the assertion may not read.
+        """
+        sets = self.assertion.supports
+        if self.named or len(sets) <= 1:
+            return (self.assertion,)
+        parts = (replace(self.assertion, supports=(group,)) for group in sets)
+        return tuple(replace(part, id=_derived_id(part)) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,34 +238,20 @@ class Dataset:
         attributes = dict(sorted(self._scalars(row, _EDGE_FIELDS).items()))
         version, review = _text(row, "extraction_version"), _text(row, "review_status")
         edge_id = _optional_id(row, "edge_id")
-        if edge_id is None:
-            content = [
-                subject,
-                predicate,
-                object_,
-                validity.start,
-                validity.end,
-                [[[span.source_id, span.start, span.end] for span in group] for group in supports],
-                attributes,
-                version,
-                review,
-            ]
-            digest = hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()
-            edge_id = f"assertion:{digest[:24]}"
-        return EdgeRow(
-            place,
-            Assertion(
-                id=edge_id,
-                subject=subject,
-                predicate=predicate,
-                object=object_,
-                validity=validity,
-                supports=supports,
-                attributes=attributes,
-                extraction_version=version or attributes.get("xv"),
-                review_status=review or None,
-            ),
+        assertion = Assertion(
+            id=edge_id or "",
+            subject=subject,
+            predicate=predicate,
+            object=object_,
+            validity=validity,
+            supports=supports,
+            attributes=attributes,
+            extraction_version=version or attributes.get("xv"),
+            review_status=review or None,
         )
+        if edge_id is None:
+            assertion = replace(assertion, id=_derived_id(assertion))
+        return EdgeRow(place=place, assertion=assertion, named=edge_id is not None)
 
     def _entity(self, place: Place, row: dict[str, Any]) -> EntityRow:
         types = _strings(row, "types") or _strings(row, "type")
@@ -400,6 +399,23 @@ def _interval(row: Mapping[str, Any]) -> Interval:
             allowed="valid_to at or after valid_from (it is the first moment no longer in force)",
         )
     return Interval(start, end)
+
+
+def _derived_id(assertion: Assertion) -> str:
+    """An id from all that an assertion says but its id."""
+    content = [
+        assertion.subject,
+        assertion.predicate,
+        assertion.object,
+        assertion.validity.start,
+        assertion.validity.end,
+        [[[span.source_id, span.start, span.end] for span in group] for group in assertion.supports],
+        dict(assertion.attributes),
+        assertion.extraction_version,
+        assertion.review_status,
+    ]
+    digest = hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()
+    return f"assertion:{digest[:24]}"
 
 
 def _supports(row: Mapping[str, Any]) -> tuple[SupportSet, ...]:

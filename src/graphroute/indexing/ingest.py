@@ -315,7 +315,7 @@ class _Run:
     def _edges(self) -> Iterator[Assertion]:
         for row in self._dataset.edges(on_bad=self._on_bad()):
             if row.place not in self._survey.left_out:
-                yield row.assertion
+                yield from row.assertions
 
     def _vectors_of_store(self, passages: Iterable[Passage]) -> dict[str, bytes]:
         assert self._embedder is not None

@@ -46,14 +46,15 @@ class EntityNotes:
 class Survey:
     """Result of `survey_dataset`.
 
-    `lengths`: code points of each document's text. `subjects`: for each source the one subject of all facts it supports,
-    None if there are several. `hidden`: documents without usable labels, by reason. `left_out`: rows that must not
+    `lengths`: code points of each document's text; `labels`: who may read it. `subjects`: for each source the one subject of
+    all facts that it supports for each of its readers, None if there are several. `hidden`: documents without usable labels, by reason. `left_out`: rows that must not
     be written.
     """
 
     documents: int = 0
     edges: int = 0
     lengths: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, frozenset[str]] = field(default_factory=dict)
     subjects: dict[str, str | None] = field(default_factory=dict)
     entities: dict[str, EntityNotes] = field(default_factory=dict)
     hidden: Counter[str] = field(default_factory=Counter)
@@ -106,12 +107,14 @@ def survey_dataset(
             survey.left_out.add(place)
         return False
 
+    label_sets: dict[frozenset[str], frozenset[str]] = {}
     seen: dict[str, tuple[bytes, Place]] = {}
     for document in dataset.documents(on_bad=on_bad):
         on_row()
         source = document.source
         if unique("doc_id", source.id, _source_digest(source), document.place, seen):
             survey.lengths[source.id] = len(source.text)
+            survey.labels[source.id] = label_sets.setdefault(source.labels, source.labels)
             if document.label_problem:
                 survey.hidden[document.label_problem] += 1
             if source.node is not None:
@@ -130,6 +133,15 @@ def survey_dataset(
         problem = _support_problem(assertion, survey.lengths, stored_length)
         if problem:
             refuse(edge.place, *problem)
+        elif not edge.named:
+            # Rows of equal content share derived ids; a row is left out only where all of it was seen before.
+            fresh = [part for part in edge.assertions if part.id not in seen]
+            if not fresh:
+                survey.left_out.add(edge.place)
+            for part in fresh:
+                seen[part.id] = (assertion_digest(part), edge.place)
+                _note(survey, part)
+                on_edge(part)
         elif unique("edge_id", assertion.id, assertion_digest(assertion), edge.place, seen):
             _note(survey, assertion)
             on_edge(assertion)
@@ -238,9 +250,12 @@ def _note(survey: Survey, assertion: Assertion) -> None:
     survey.entity(assertion.subject).positions.add((assertion.predicate, SUBJECT))
     survey.entity(assertion.object).positions.add((assertion.predicate, OBJECT))
     for group in assertion.supports:
-        for span in group:
-            if survey.subjects.setdefault(span.source_id, assertion.subject) != assertion.subject:
-                survey.subjects[span.source_id] = None
+        members = {span.source_id: survey.labels.get(span.source_id, frozenset()) for span in group}
+        for source_id, labels in members.items():
+            # A fact that some readers of the source cannot see must not decide what they see the source as.
+            for_all = len(members) == 1 or (labels and all(labels <= other for other in members.values()))
+            if for_all and survey.subjects.setdefault(source_id, assertion.subject) != assertion.subject:
+                survey.subjects[source_id] = None
 
 
 def _support_problem(
