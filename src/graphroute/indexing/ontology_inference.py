@@ -139,6 +139,10 @@ def _numeric(locals_: Sequence[str]) -> bool:
     return bool(locals_) and sum(text.isascii() and text.isdigit() for text in locals_) >= 0.95 * len(locals_)
 
 
+MANY_HEADS = 5
+"""Different letter heads of codes in titles from which on others are expected."""
+
+
 def _id_patterns(item: TypeProfile) -> tuple[str, ...]:
     patterns: list[str] = []
     if len(item.locals) >= 3:
@@ -154,6 +158,10 @@ def _id_patterns(item: TypeProfile) -> tuple[str, ...]:
         heads = sorted(head for head, count in Counter(codes).items() if count >= 3)
         if heads and len(heads) <= 40 and len(codes) >= 0.4 * len(item.titles):
             patterns.append(rf"\b(?:{'|'.join(heads)}) [A-Z]{{0,4}}\d+[A-Za-z]?(?:\.\w+)*(?:\.?\(\w+\))*")
+            if len(heads) >= MANY_HEADS and all(head.isupper() for head in heads):
+                # So many books are hardly all there are: a dotted number after any capitals is a code too.
+                longest = max(len(head) for head in heads) + 1
+                patterns.append(rf"\b[A-Z]{{2,{longest}}} \d+[A-Za-z]?(?:\.\w+)+(?:\.?\(\w+\))*")
     return tuple(patterns)
 
 

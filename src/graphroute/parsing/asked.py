@@ -157,7 +157,7 @@ def _target(tokens: Sequence[Token], words: Sequence[WordCue], first: int, kind:
         cue = next((n for n, word in enumerate(words) if word.first <= index <= word.last), None)
         if cue is not None:
             word = words[cue]
-            if word.apposition_of is not None and word.is_type and not copula and kind not in {"list", "which", "what"}:
+            if word.apposition_of is not None and word.is_type and not copula:
                 return None
             if not _is_noun(word, tokens):
                 return None

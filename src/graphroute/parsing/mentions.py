@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphroute.parsing.relations import GENERIC_WORDS, phrase_spans
 from graphroute.parsing.tokens import Token, inside
@@ -48,10 +48,12 @@ def find_mentions(
     grams = _grams(tokens)
     keys = {key for _, _, key in grams} | {alias_key(cue.text) for cue in identifier_cues}
     aliases = catalog.aliases(sorted(keys), view=view)
+    identifier_cues = [_widened(cue, text, tokens, grams, aliases) for cue in identifier_cues]
     identifiers, unresolved = _identifiers(identifier_cues, aliases, lexical=lexical, view=view)
     taken = [(mention.cue.start, mention.cue.end) for mention in identifiers]
     quoted = {(cue.start, cue.end): cue for cue in quotes}
     found: list[Mention] = []
+    coded: list[Mention] = []
 
     def quote_of(start: int, end: int) -> Cue | None:
         for (low, high), cue in quoted.items():
@@ -82,9 +84,15 @@ def find_mentions(
         if not strong and all(_ordinary(token, vocabulary) for token in tokens if start <= token.start < end):
             continue
         taken.append((start, end))
-        rule = "name:quoted" if rank[0] == 0 else "name:exact" if strong else "name:weak"
+        code = strong and _is_code(text[start:end])
+        rule = "name:code" if code else "name:quoted" if rank[0] == 0 else "name:exact" if strong else "name:weak"
         cue = Cue(kind=CueKind.MENTION, value=candidates[0].name, start=start, end=end, rule=rule, text=text[start:end])
-        found.append(Mention(cue=cue, candidates=candidates, strong=strong))
+        mention = Mention(cue=cue, candidates=candidates, strong=strong)
+        if code:
+            coded.append(replace(mention, cue=replace(cue, kind=CueKind.IDENTIFIER)))
+        else:
+            found.append(mention)
+    identifiers = (*identifiers, *coded)
     strong_spans = [(m.cue.start, m.cue.end) for m in (*identifiers, *found) if m.strong]
     values = _values(text, tokens, grams, [*strong_spans, *dates], catalog=catalog, view=view)
     if not quotes:
@@ -94,6 +102,31 @@ def find_mentions(
         )
     found.sort(key=lambda mention: mention.cue.start)
     return Found(identifiers, tuple(found), values, unresolved)
+
+
+def _widened(
+    cue: Cue,
+    text: str,
+    tokens: Sequence[Token],
+    grams: Sequence[tuple[int, int, str]],
+    aliases: Mapping[str, tuple[Candidate, ...]],
+) -> Cue:
+    """An identifier inside a longer name is that name: "MKT 10.1.3" in "MKT 10.1.3B.(1).Guidance"."""
+    best = (cue.start, cue.end)
+    for first, last, key in grams:
+        start, end = tokens[first].start, tokens[last].end
+        if start <= cue.start and cue.end <= end and end - start > best[1] - best[0] and key in aliases:
+            best = (start, end)
+    if best == (cue.start, cue.end):
+        return cue
+    return replace(
+        cue,
+        start=best[0],
+        end=best[1],
+        text=text[best[0] : best[1]],
+        value=text[best[0] : best[1]],
+        rule=f"{cue.rule}+name",
+    )
 
 
 def _grams(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
@@ -109,6 +142,13 @@ def _grams(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
             key = f"{key} {tokens[last].key}" if key else tokens[last].key
             grams.append((first, last, key))
     return grams
+
+
+def _is_code(raw: str) -> bool:
+    """A name that looks like an identifier: a digit in it, and no ordinary word ("PIN 9.4.5", "R17")."""
+    return any(char.isdigit() for char in raw) and all(
+        any(char.isdigit() for char in word) or word.isupper() for word in raw.split()
+    )
 
 
 def _ordinary(token: Token, vocabulary: Vocabulary) -> bool:
