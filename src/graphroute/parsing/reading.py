@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, agent_before, relation_cue
-from graphroute.parsing.tokens import Token
+from graphroute.parsing.tokens import Token, inside
 from graphroute.types.graph import AttributeFilter, Direction
 from graphroute.types.ontology import Ontology, RelationKind, RelationType
 from graphroute.types.query import (
@@ -149,10 +149,22 @@ class ReadingSearch:
     def search(self, question: Question) -> tuple[Reading, ...]:
         """Readings of the question, best first, at most eight; empty if none explains enough of it."""
         self._mark(question)
-        found: list[Reading] = []
-        for anchors in self._anchor_choices(question):
-            found.extend(self._with_anchors(question, anchors))
-        found.extend(self._attribute_readings(question))
+        weak = [(m.cue.start, m.cue.end) for m in question.mentions if not m.strong]
+        strange = [t for t, _ in self._unexplained(question, (), set()) if not inside(weak, t.start, t.end)]
+        if UNEXPLAINED_WORD * len(strange) > MAX_COST:
+            return ()
+        found = self._attribute_readings(question)
+        compares = question.asked.operation in (Operation.FIRST, Operation.LAST, Operation.COMPARE)
+        if found and compares and all(len(reading.branches) > 1 for reading in found):
+            # "Which was created first, X or Y" asks for one of the two, which no path from them can be.
+            return self._ordered(found)
+        if question.asked.target is not None or any(word.is_relation for word in question.words):
+            for anchors in self._anchor_choices(question):
+                found.extend(self._with_anchors(question, anchors))
+        return self._ordered(found)
+
+    @staticmethod
+    def _ordered(found: Sequence[Reading]) -> tuple[Reading, ...]:
         best: dict[tuple[object, ...], Reading] = {}
         for reading in found:
             if reading.cost > MAX_COST:
@@ -731,7 +743,7 @@ class ReadingSearch:
         ):
             cost += WRONG_TARGET
             reasons.append("the answer is one of the things compared")
-        if all(step.cue is None for path in paths for step in path.steps) and asked.target is None:
+        if asked.target is None and all(step.cue is None for path in paths for step in path.steps):
             cost += WRONG_TARGET
             reasons.append("no word of the question names a relation or what is asked for")
         if question.unresolved:

@@ -28,6 +28,7 @@ from graphroute.stores.graph.sqlite import SqliteGraph
 from graphroute.stores.lexical.inverted import InvertedIndex
 from graphroute.stores.vector.exact import ExactVectors
 from graphroute.types.ontology import Ontology
+from graphroute.types.view import View
 
 
 @dataclass(slots=True)
@@ -37,6 +38,8 @@ class Parts:
     config: RoutesConfig
     config_hash: str
     backends: Backends
+    _lexical: InvertedIndex
+    _vectors: ExactVectors | None
     ontology: Ontology
     settings: Mapping[str, str]
     tokenizer: Tokenizer
@@ -46,6 +49,7 @@ class Parts:
     close: Callable[[], None]
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     _retrievers: dict[str, Retriever] = field(default_factory=dict)
+    _embedder_ready: bool = False
 
     def retriever(self, name: str, params: Mapping[str, Any]) -> Retriever:
         """The retriever with these parameters, built when first used."""
@@ -58,6 +62,16 @@ class Parts:
             self._retrievers[key] = kind(self.backends, declared.model_validate(dict(params)))
         return self._retrievers[key]
 
+    def prepare(self, retriever: str, *, view: View) -> None:
+        """Load what the first use of a retriever would load: the model once, arrays once per snapshot."""
+        if retriever == "vector" and self._vectors is not None and self.backends.embedder is not None:
+            self._vectors.prepare(view=view)
+            if not self._embedder_ready:
+                self.backends.embedder.embed_query("ready")
+                self._embedder_ready = True
+        elif retriever in ("lexical", "entity_passages"):
+            self._lexical.prepare(view=view)
+
 
 def assemble(store: Path, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
     """Open the store and build what the configuration names. Raises DataError if there is no store."""
@@ -68,10 +82,11 @@ def assemble(store: Path, config: RoutesConfig, *, ontology: str | Path | None, 
     settings = catalog.settings()
     in_force = load_ontology(Path(ontology)) if ontology is not None else catalog.ontology()
     vectors, embedder = _vectors(database, settings)
+    lexical = InvertedIndex(database)
     backends = Backends(
         catalog=catalog,
         graph=SqliteGraph(database),
-        lexical=InvertedIndex(database),
+        lexical=lexical,
         ontology=in_force,
         vectors=vectors,
         embedder=embedder,
@@ -80,6 +95,8 @@ def assemble(store: Path, config: RoutesConfig, *, ontology: str | Path | None, 
         config=config,
         config_hash=_config_hash(config, in_force),
         backends=backends,
+        _lexical=lexical,
+        _vectors=vectors,
         ontology=in_force,
         settings=settings,
         tokenizer=load_tokenizer(config.tokenizer),

@@ -167,6 +167,11 @@ class GraphRoute:
         self, name: str, query: ParsedQuery, decision: RouteDecision, prior: tuple[RetrievalResult, ...], *, view: View
     ) -> RetrievalResult:
         retriever = self._parts.retriever(name, decision.params.get(name, {}))
+        try:
+            # Models and arrays are loaded once per process or snapshot, outside the deadline of one question.
+            self._parts.prepare(name, view=view)
+        except BackendError as error:
+            return RetrievalResult(retriever=name, verdict=Verdict.FAILED, reason=error.message)
         deadline = time.monotonic() + self._parts.config.deadlines.seconds_of(name)
         try:
             return retriever.retrieve(query, view=view, limits=decision.limits, prior=prior, deadline=deadline)
