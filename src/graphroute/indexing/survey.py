@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from graphroute.errors import DataError
@@ -251,11 +251,19 @@ def _note(survey: Survey, assertion: Assertion) -> None:
     survey.entity(assertion.object).positions.add((assertion.predicate, OBJECT))
     for group in assertion.supports:
         members = {span.source_id: survey.labels.get(span.source_id, frozenset()) for span in group}
-        for source_id, labels in members.items():
+        for source_id in members:
             # A fact that some readers of the source cannot see must not decide what they see the source as.
-            for_all = len(members) == 1 or (labels and all(labels <= other for other in members.values()))
-            if for_all and survey.subjects.setdefault(source_id, assertion.subject) != assertion.subject:
+            if (
+                _for_all(source_id, members)
+                and survey.subjects.setdefault(source_id, assertion.subject) != assertion.subject
+            ):
                 survey.subjects[source_id] = None
+
+
+def _for_all(source_id: str, members: Mapping[str, frozenset[str]]) -> bool:
+    """True if every reader of the source may read all members of the support set."""
+    labels = members[source_id]
+    return len(members) == 1 or (bool(labels) and all(labels <= other for other in members.values()))
 
 
 def _support_problem(

@@ -17,14 +17,14 @@ from graphroute.models.embedders.hashing import HashingEmbedder
 from graphroute.models.tokenizers import load_tokenizer
 from graphroute.ontology.load import load_ontology
 from graphroute.pipeline.engine import GraphRoute
-from graphroute.serialization.formats import FORMATS
 from graphroute.serialization.serialize import serialize
 from graphroute.testing.rows import ONTOLOGY, Rows, write
 from graphroute.types.reader import Reader
 from graphroute.types.trace import Trace
 
 _TOKENIZER = "o200k_base"
-_BUDGETS = (4_000, 250)
+_FORMS = (("pretty_json", 4_000), ("edge_list", 250))
+"""Besides the form that the configuration names: another one, and one cut by its budget."""
 _UNSTABLE = frozenset({"run_id", "seconds", "operator"})
 
 
@@ -77,10 +77,10 @@ def outputs_of(trace: Trace) -> dict[str, str]:
     found = {"bundle": text_of(bundle), "sources": text_of(bundle.sources), "edges": text_of(bundle.edges)}
     found["trace"] = text_of([trace.query, trace.attempts, trace.config_hash])
     tokenizer = load_tokenizer(_TOKENIZER)
-    for name in FORMATS.names:
-        for budget in _BUDGETS:
-            found[f"{name}/{budget}"] = text_of(serialize(bundle, format=name, budget=budget, tokenizer=tokenizer))
+    for name, budget in _FORMS:
+        found[f"{name}/{budget}"] = text_of(serialize(bundle, format=name, budget=budget, tokenizer=tokenizer))
     if trace.serialized is not None:
+        found["evidence text"] = text_of(trace.serialized)
         found["prompt"] = answer(bundle, trace.serialized, model=None, timeout=1.0).prompt
     record = record_of(trace, log_question=True, key=b"key", operator=False)
     found["record"] = json.dumps(_stable(record), ensure_ascii=False)
