@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from graphroute.cli.explain import exit_code, explanation
+from graphroute.cli.main import main
 from graphroute.pipeline.engine import GraphRoute
 from graphroute.testing.rows import Rows, questions, random_rows, readable, token_of, visible
 from graphroute.testing.strategies import READERS
@@ -123,6 +124,30 @@ def scale() -> Callable[[int, int], int]:
 @pytest.fixture(scope="session")
 def readers() -> tuple[Reader, ...]:
     return READERS
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Runs a command in this process as the shell would."""
+
+    def call(*arguments: object) -> Outcome:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main.main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Outcome(ended.value.code, said.out, said.err)
+
+    return call
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

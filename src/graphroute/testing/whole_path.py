@@ -28,14 +28,15 @@ _FORMS = (("pretty_json", 4_000), ("edge_list", 250))
 _UNSTABLE = frozenset({"run_id", "seconds", "operator"})
 
 
-def store_of(rows: Rows, folder: Path, *, ontology: str = ONTOLOGY) -> Path:
-    """Write the rows as a dataset under `folder` and ingest them, with vectors of the hashing embedder."""
+def store_of(rows: Rows, folder: Path, *, ontology: str = ONTOLOGY, vectors: bool = True) -> Path:
+    """Write the rows as a dataset under `folder` and ingest them, with vectors of the hashing embedder or without."""
     write(rows, folder / "data")
     with VectorCache(folder / "vectors.cache") as cache:
         ingest(
             folder / "data",
             folder / "store.sqlite",
             ontology=load_ontology(ontology),
+            vectors=vectors,
             embedder=HashingEmbedder(),
             cache=cache,
         )
