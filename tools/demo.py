@@ -46,8 +46,7 @@ def main() -> int:
     dataset = load_dataset(folder)
     demo: dict[str, Any] = read_strict(folder / "demo.yaml").value
     STORE.parent.mkdir(exist_ok=True)
-    ontology = ROOT / "evals" / "ontologies" / f"{folder.name}.yaml"
-    written = ["--ontology", str(ontology.relative_to(ROOT))] if ontology.exists() else []
+    written = ["--ontology", demo["ontology"]] if "ontology" in demo else []
     run("ingest", str(folder.relative_to(ROOT)), "--store", str(STORE.relative_to(ROOT)), *written)
     for entry in demo["questions"]:
         day = entry.get("as_of") or dataset.as_of

@@ -40,7 +40,7 @@ def terms_of(entries: list[str]) -> Iterator[tuple[str, str, str | None]]:
     """Entries "who from" as (who, from, to): each ends where the next begins."""
     parts = [entry.split() for entry in entries]
     ends: list[str | None] = [*(start for _, start in parts[1:]), None]
-    for (who, start), end in zip(parts, ends, strict=bool(parts)):
+    for (who, start), end in zip(parts, ends, strict=False):
         yield who, start, end
 
 

@@ -31,11 +31,15 @@ EVENTS = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Hop:
-    """A step over a relation, `out` from subject to object, else backwards; `where` tests fields of the node reached."""
+    """A step over a relation, `out` from subject to object, else backwards.
+
+    `where` tests fields of the node reached, `kind` its type where the relation leads to several.
+    """
 
     relation: str
     out: bool
     where: Mapping[str, str] = field(default_factory=dict)
+    kind: str | None = None
 
 
 def out(relation: str, **where: str) -> Hop:
@@ -43,9 +47,9 @@ def out(relation: str, **where: str) -> Hop:
     return Hop(relation=relation, out=True, where=where)
 
 
-def back(relation: str, **where: str) -> Hop:
+def back(relation: str, kind: str | None = None, **where: str) -> Hop:
     """A step against a relation."""
-    return Hop(relation=relation, out=False, where=where)
+    return Hop(relation=relation, out=False, where=where, kind=kind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +120,7 @@ class Knowledge:
                 for edge in self._by_end.get((hop.relation, hop.out, trail.nodes[-1]), []):
                     node = edge.o if hop.out else edge.s
                     fields = self.world.entities[node].fields
-                    if edge in trail.edges or node in trail.nodes:
+                    if edge in trail.edges or node in trail.nodes or hop.kind not in (None, node.partition(":")[0]):
                         continue
                     if all(fields.get(key) == value for key, value in hop.where.items()):
                         longer.append(Trail(nodes=(*trail.nodes, node), edges=(*trail.edges, edge)))

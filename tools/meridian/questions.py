@@ -327,6 +327,7 @@ class Questions:
             self.text(question, source, reader=reader, subtype="code", family="exact_id")
         self.value("What is the risk of CHG-436?", "high", "change-ticket:CHG-436", "change:CHG-436")
         self.value("What is the severity of INC-2003?", "SEV1", "write-up:INC-2003", "incident:INC-2003")
+        self.value("When was R17 approved?", "2026-05-14", "deploy:R17", "release:R17")
         self.value("When was R15 deployed?", "2026-03-03", "deploy:R15", "release:R15")
         tenant = self.world.entities["customer:kinross-distillers"].fields["tenant"]
         self.value(
@@ -428,7 +429,6 @@ class Questions:
             },
         )
         assert (len(found.trails), found.stale, len(found.ends)) == (5, 2, 5), found
-        vendors = [entity.id for entity in self.world.entities.values() if entity.type == "vendor"]
         critical = [
             e.id
             for e in self.world.entities.values()
@@ -442,7 +442,6 @@ class Questions:
             reader="analyst",
             subtype="contract",
         )
-        assert vendors
         ask(
             "Which services connect to clusters hosted in Stockholm?",
             "place:stockholm",
@@ -504,7 +503,7 @@ class Questions:
         ask(
             "Which incidents were caused by changes that Chiara Monti approved?",
             "person:chiara-monti",
-            back("APPROVED_BY"),
+            back("APPROVED_BY", "change"),
             back("CAUSED_BY"),
         )
         ask(
@@ -631,7 +630,7 @@ class Questions:
         ask(
             "Which changes did Gareth Pryce approve in June 2026?",
             "person:gareth-pryce",
-            back("APPROVED_BY"),
+            back("APPROVED_BY", "change"),
             within=("2026-06-01", "2026-07-01"),
             subtype="during",
             stale_sources=[],
@@ -653,7 +652,6 @@ class Questions:
         )
         ask("Which customers used refunds on 1 March 2026?", "service:refunds", out("USED_BY"), day="2026-03-01")
         self._when("When did Dmitri Saveliev join the Payments team?", "MEMBER_OF:dmitri-saveliev:payments:2026-05-26")
-        self._when("When was R17 approved?", "APPROVED_BY:R17:ines-carvalho:2026-05-14")
 
     def _event(
         self, question: str, start: str, hop: Hop, event: str, *, edge_required: bool = True, **gold: Any
@@ -800,16 +798,13 @@ class Questions:
         self.count(
             "How many changes did Chiara Monti approve in 2026?",
             "person:chiara-monti",
-            [back("APPROVED_BY")],
+            [back("APPROVED_BY", "change")],
             within=("2026-01-01", "2027-01-01"),
         )
         for reader in ("public", "analyst"):
             self._issues("How many open critical issues are there?", reader)
         self.most("Which service was impacted by the most incidents?", "service", back("IMPACTED"))
         self.most("Which cluster do the most services connect to?", "cluster", back("CONNECTS_TO"))
-        self.most("Which vendor uses the most packages?", "vendor", out("USES"), reader="analyst") if self._unique(
-            "vendor", out("USES")
-        ) else None
         self.most(
             "Which customer was affected by the most incidents?", "customer", back("AFFECTED"), reader="support-agent"
         )
@@ -847,11 +842,6 @@ class Questions:
             "engineer",
             required_sources=[{"any_of": reviews}],
         )
-
-    def _unique(self, kind: str, hop: Hop) -> bool:
-        known = Knowledge(self.world, labels_of("analyst"), TODAY)
-        counts = sorted(len(known.find([e.id], [hop]).ends) for e in self.world.entities.values() if e.type == kind)
-        return counts[-1] > counts[-2]
 
     def _issues(self, question: str, reader: str) -> None:
         known = [
