@@ -87,7 +87,7 @@ def find_asked(tokens: Sequence[Token], words: Sequence[WordCue], aggregations: 
     if target is None and kind in {"other", "list"}:
         target = _demonstrative(tokens, words) if kind == "other" else None
         if target is None:
-            target = _first_noun(words)
+            target = _first_noun(tokens, words)
     return Asked(
         kind=kind,
         operation=operation,
@@ -200,8 +200,11 @@ def _head(tokens: Sequence[Token], words: Sequence[WordCue], cue: int) -> int:
     return cue
 
 
-def _first_noun(words: Sequence[WordCue]) -> int | None:
+def _first_noun(tokens: Sequence[Token], words: Sequence[WordCue]) -> int | None:
     for index, word in enumerate(words):
+        if word.first > 0 and tokens[word.first - 1].key == "as":
+            # "with X as approver": the noun is the part that X plays, not what is asked for.
+            continue
         if word.apposition_of is None and (
             word.is_type or word.entry.attributes or any(role in _NOUN_ROLES for _, role in word.entry.relations)
         ):

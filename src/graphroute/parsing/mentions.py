@@ -160,6 +160,8 @@ def _strong(text: str, run: Sequence[Token], candidates: Sequence[Candidate], vo
     ordinary = all(token.function or vocabulary.known(token.key) for token in run)
     if raw.isdigit():
         return False
+    if run[0].start > 0 and text[run[0].start - 1] == "@":
+        return True
     if any("㐀" <= char <= "鿿" or "぀" <= char <= "ヿ" for char in raw):
         return len(run) > 1
     if any(char.isdigit() for char in raw) and any(char.isalpha() for char in raw):

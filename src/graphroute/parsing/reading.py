@@ -199,6 +199,10 @@ class ReadingSearch:
                     ):
                         word.apposition_of = index
                         word.optional = True
+        for word in question.words:
+            content = [t.key for t in question.tokens[word.first : word.last + 1] if t.content]
+            if word.is_relation and content and all(key in GENERIC_WORDS for key in content):
+                word.optional = True
         self._shadow(question)
         if question.modifiers & {"same", "share", "shared", "common", "co", "together", "each other"}:
             self._double(question)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from graphroute.ontology.lexicon import lemma
@@ -90,15 +90,32 @@ def phrase_stems(phrase: str) -> tuple[str, ...]:
     return tuple(word_stems(key)[0] for key in content)
 
 
+def phrase_lemmas(phrase: str) -> tuple[str, ...]:
+    """A phrase as the base forms of its content words."""
+    keys = [word.key for word in words(phrase)]
+    return tuple(word_lemma(key) for key in [key for key in keys if key not in FUNCTION_WORDS] or keys)
+
+
+@lru_cache(maxsize=65536)
+def word_lemma(key: str) -> str:
+    """The base form of a folded word."""
+    return lemma(key.removesuffix("'s").removesuffix("'")) if detect_language(key) == "en" else key
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a phrase may stand for."""
+    """What a phrase may stand for. `exact`: the part of it that a phrase with these very base forms stands for."""
 
     relations: tuple[tuple[str, Role], ...] = ()
     types: tuple[str, ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
     phrase: str = ""
     preposition: str = ""
+    exact: tuple[tuple[tuple[str, ...], Entry], ...] = ()
+
+    def narrowed(self, lemmas: tuple[str, ...]) -> Entry:
+        """The entry of the very words where there is one: "author" is not "authorize", though their stems are one."""
+        return next((entry for forms, entry in self.exact if forms == lemmas), self)
 
 
 class _Node:
@@ -109,29 +126,30 @@ class _Node:
         self.entry: Entry | None = None
 
 
+@dataclass(slots=True)
+class _Meanings:
+    relations: dict[tuple[str, Role], None] = field(default_factory=dict)
+    types: dict[str, None] = field(default_factory=dict)
+    attributes: dict[tuple[str, str], None] = field(default_factory=dict)
+    phrase: str = ""
+
+    def entry(self, exact: tuple[tuple[tuple[str, ...], Entry], ...] = ()) -> Entry:
+        return Entry(
+            relations=tuple(self.relations),
+            types=tuple(self.types),
+            attributes=tuple(self.attributes),
+            phrase=self.phrase,
+            preposition="" if self.types or len(phrase_stems(self.phrase)) > 1 else _preposition(self.phrase),
+            exact=exact,
+        )
+
+
 class Vocabulary:
     """Phrases of relations, types and attributes by stem sequence. Built once per ontology."""
 
     def __init__(self, ontology: Ontology) -> None:
-        relations: dict[tuple[str, ...], dict[tuple[str, Role], None]] = {}
-        types: dict[tuple[str, ...], dict[str, None]] = {}
-        attributes: dict[tuple[str, ...], dict[tuple[str, str], None]] = {}
-        phrases: dict[tuple[str, ...], str] = {}
-        acronyms = _acronyms(ontology)
-        turned: dict[tuple[str, ...], list[tuple[tuple[str, Role], str]]] = {}
-
-        def put(
-            table: dict[tuple[str, ...], dict[tuple[str, Role], None]], phrase: str, value: tuple[str, Role]
-        ) -> None:
-            stems = phrase_stems(phrase)
-            if stems[:1] == ("co",) and len(stems) > 1:
-                stems = stems[1:]
-            if stems:
-                table.setdefault(stems, {}).setdefault(value)
-                phrases.setdefault(stems, phrase)
-            if len(stems) == 2 and set(stems) & set(acronyms):
-                turned.setdefault((stems[1], stems[0]), []).append((value, phrase))
-
+        self.acronyms = _acronyms(ontology)
+        self._meanings: dict[tuple[str, ...], dict[tuple[str, ...], _Meanings]] = {}
         for name in sorted(ontology.relations):
             relation = ontology.relations[name]
             for role, group in (
@@ -141,43 +159,53 @@ class Vocabulary:
                 (Role.SUBJECT_NOUN, relation.subject_nouns),
             ):
                 for phrase in group:
-                    put(relations, phrase, (name, role))
+                    for meanings in self._put(phrase):
+                        meanings.relations.setdefault((name, role))
         for name in sorted(ontology.types):
-            entity_type = ontology.types[name]
-            for noun in entity_type.nouns:
-                stems = phrase_stems(noun)
-                if stems:
-                    types.setdefault(stems, {}).setdefault(name)
-                    phrases.setdefault(stems, noun)
+            for noun in ontology.types[name].nouns:
+                for meanings in self._put(noun):
+                    meanings.types.setdefault(name)
         for type_name in sorted(ontology.attributes):
             for attribute in ontology.attributes[type_name]:
                 for noun in (*attribute.nouns, attribute.key):
-                    stems = phrase_stems(noun)
-                    if stems:
-                        attributes.setdefault(stems, {}).setdefault((type_name, attribute.key))
-                        phrases.setdefault(stems, noun)
-        # "stable PRR" for "PRR stable": names of relations put an acronym first, questions last.
-        for stems, values in turned.items():
-            if stems not in relations:
-                for value, phrase in values:
-                    relations.setdefault(stems, {}).setdefault(value)
-                    phrases.setdefault(stems, phrase)
-        self._entries: dict[tuple[str, ...], Entry] = {}
-        for stems in {**relations, **types, **attributes}:
-            self._entries[stems] = Entry(
-                relations=tuple(relations.get(stems, ())),
-                types=tuple(types.get(stems, ())),
-                attributes=tuple(attributes.get(stems, ())),
-                phrase=phrases[stems],
-                preposition=_preposition(phrases[stems]) if stems not in types and len(stems) == 1 else "",
-            )
+                    for meanings in self._put(noun):
+                        meanings.attributes.setdefault((type_name, attribute.key))
+        self._add_variants(ontology)
+        self._entries = {stems: _joined(forms) for stems, forms in self._meanings.items()}
         self._root = _Node()
         for stems, entry in self._entries.items():
             node = self._root
             for one in stems:
                 node = node.following.setdefault(one, _Node())
             node.entry = entry
-        self.acronyms = acronyms
+
+    def _put(self, phrase: str) -> Iterator[_Meanings]:
+        stems, lemmas = phrase_stems(phrase), phrase_lemmas(phrase)
+        if stems[:1] == ("co",) and len(stems) > 1:
+            stems, lemmas = stems[1:], lemmas[1:]
+        if stems:
+            meanings = self._meanings.setdefault(stems, {}).setdefault(lemmas, _Meanings(phrase=phrase))
+            yield meanings
+
+    def _add_variants(self, ontology: Ontology) -> None:
+        """Other forms of phrases, where they are no phrase themselves.
+
+        "stable PRR" for "PRR stable": names of relations put an acronym first, questions last. A phrase of four words or more
+        with one inner word left out.
+        """
+        variants: dict[tuple[str, ...], dict[tuple[str, ...], _Meanings]] = {}
+        for stems, forms in self._meanings.items():
+            others: list[tuple[str, ...]] = []
+            if len(stems) == 2 and set(stems) & set(self.acronyms):
+                others.append((stems[1], stems[0]))
+            if len(stems) >= 4:
+                others.extend((*stems[:place], *stems[place + 1 :]) for place in range(1, len(stems) - 1))
+            for other in others:
+                if other not in self._meanings:
+                    for lemmas, meanings in forms.items():
+                        if meanings.relations:
+                            variants.setdefault(other, {}).setdefault(lemmas, meanings)
+        self._meanings.update(variants)
 
     def __contains__(self, stems: object) -> bool:
         return stems in self._entries
@@ -199,6 +227,16 @@ class Vocabulary:
             if entry is not None:
                 best = (length, entry)
         return best
+
+
+def _joined(forms: Mapping[tuple[str, ...], _Meanings]) -> Entry:
+    whole = _Meanings(phrase=next(iter(forms.values())).phrase)
+    for meanings in forms.values():
+        whole.relations.update(meanings.relations)
+        whole.types.update(meanings.types)
+        whole.attributes.update(meanings.attributes)
+    exact = tuple((lemmas, meanings.entry()) for lemmas, meanings in forms.items()) if len(forms) > 1 else ()
+    return whole.entry(exact)
 
 
 def _preposition(phrase: str) -> str:

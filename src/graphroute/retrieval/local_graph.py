@@ -24,12 +24,15 @@ _DAY = 86_400_000_000
 
 
 class Params(BaseModel):
-    """`next_reading_within`: a reading that finds nothing is followed by the next one within this cost of the best."""
+    """`next_reading_within`: a reading that finds nothing is followed by the next one within this cost of the best.
+
+    `confident_cost`: an empty reading that costs more proves no absence.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     next_reading_within: float = Field(default=0.55, ge=0, le=5)
-    confident_cost: float = Field(default=1.6, ge=0, le=5)
+    confident_cost: float = Field(default=0.95, ge=0, le=5)
 
 
 @dataclass(slots=True)
