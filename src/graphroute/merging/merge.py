@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from graphroute.errors import BackendError
 from graphroute.merging.conflicts import FactKey, Verdict, settle
 from graphroute.merging.fusion import Fused, fuse
 from graphroute.merging.params import MergeParams
@@ -73,15 +74,21 @@ def merge(
     fused = fuse(results, k=params.k, weights=params.weights, answering=answering)
     work.read(fused)
     kept = [one for one in fused if work.admit(one)]
-    verdicts = settle(
-        (hop.fact for one in kept if one.hit.path for hop in one.hit.path.hops),
-        view=view,
-        catalog=catalog,
-        graph=graph,
-        ontology=ontology,
-        authority=authority,
-        instant=moment,
-    )
+    unsettled: tuple[Degradation, ...] = ()
+    verdicts: Mapping[FactKey, Verdict] = {}
+    try:
+        verdicts = settle(
+            (hop.fact for one in kept if one.hit.path for hop in one.hit.path.hops),
+            view=view,
+            catalog=catalog,
+            graph=graph,
+            ontology=ontology,
+            authority=authority,
+            instant=moment,
+        )
+    except BackendError as error:
+        # What was found stands; whether other sources contradict it is not known, and that is said.
+        unsettled = (Degradation(stage="conflicts", reason=error.message),)
     kept = work.without_beaten(kept, verdicts)
     kept = _ranked(kept, authority)
     kept = work.without_duplicates(kept)
@@ -94,7 +101,7 @@ def merge(
         for result in results
         if result.verdict is Outcome.FAILED and result.retriever not in stages_named
     )
-    trouble = tuple(dict.fromkeys((*degraded, *failed)))
+    trouble = tuple(dict.fromkeys((*degraded, *failed, *unsettled)))
     abstained, reason = decided.abstained, decided.reason
     if not abstained and not units and not answers:
         stages = ", ".join(dict.fromkeys(one.stage for one in trouble))
