@@ -9,8 +9,8 @@ from graphroute.merging.supports import dated
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.graph.base import GraphStore
 from graphroute.types.graph import Fact, Support
-from graphroute.types.ontology import Ontology, RelationType
-from graphroute.types.time import Instant, Interval, TimeFilter, TimeMode
+from graphroute.types.ontology import Ontology, RelationKind, RelationType
+from graphroute.types.time import Interval, TimeFilter, TimeMode
 from graphroute.types.view import View
 
 FactKey = tuple[str, str, str, int, int]
@@ -22,8 +22,9 @@ MAX_RIVALS = 10_000
 class Verdict:
     """How a fact stands against those that contradict it.
 
-    `beaten_by`: the object of the stronger fact, None for the strongest. `decisive`: the order of sources settled it, so the
-    weaker fact is no evidence; otherwise age or id did, and both are shown.
+    `beaten_by`: the object of the stronger fact, None for the strongest. `decisive`: the order of sources settled it, or the
+    stronger fact began later and so ended the state, and the weaker fact is no evidence; otherwise age or id did, and both
+    are shown.
     """
 
     rivals: tuple[str, ...]
@@ -39,11 +40,11 @@ def settle(
     graph: GraphStore,
     ontology: Ontology,
     authority: Mapping[str, float],
-    instant: Instant,
+    window: Interval,
 ) -> Mapping[FactKey, Verdict]:
     """Verdicts on the facts that another readable fact contradicts: same subject and functional relation, another object, a shared instant.
 
-    Order: the relation's precedence over source kinds, then authority of the kind, then the newer source, then the object's id. The facts
+    `window`: the time asked about; a fact that holds in it is contradicted only by what holds in it too. Order: the relation's precedence over source kinds, then authority of the kind, then the newer source, then the object's id. The facts
     compared with are all readable ones that hold at some instant of the fact, whether or not a path used them.
     """
     used: dict[str, list[Fact]] = {}
@@ -70,7 +71,7 @@ def settle(
                 if rival.subject == fact.subject
                 and rival.object != fact.object
                 and rival.validity.overlaps(fact.validity)
-                and _at(rival, fact, instant)
+                and _within(rival, fact, window)
             ]
             for fact in mine
         }
@@ -101,6 +102,11 @@ def settle(
             best = min(rivals, key=lambda fact: (strength(fact), fact.key))
             beaten = (strength(best), best.key) < (strength(own), own.key)
             decisive = strength(best)[:2] < strength(own)[:2]
+            if not decisive:
+                later = [r for r in rivals if _succeeds(r, own, window, relation) and strength(r) <= strength(own)]
+                if later:
+                    best = max(later, key=lambda fact: fact.key[3:])
+                    beaten = decisive = True
             verdicts[key] = Verdict(
                 rivals=tuple(sorted({rival.object for rival in rivals})),
                 beaten_by=best.object if beaten else None,
@@ -109,9 +115,17 @@ def settle(
     return verdicts
 
 
-def _at(rival: Fact, fact: Fact, instant: Instant) -> bool:
-    """Facts contradict at the instant read if the fact holds then, else at any instant they share."""
-    return rival.validity.contains(instant) if fact.validity.contains(instant) else True
+def _within(rival: Fact, fact: Fact, window: Interval) -> bool:
+    """Facts contradict inside the window if the fact holds there, else at any instant they share."""
+    asked = fact.validity.intersection(window)
+    return True if asked is None else rival.validity.overlaps(asked)
+
+
+def _succeeds(rival: Fact, fact: Fact, window: Interval, relation: RelationType) -> bool:
+    """True if the rival began after the fact and before the window did: the state had passed to it, whatever was loaded first."""
+    if relation.kind is not RelationKind.STATE or rival.validity.start is None or fact.validity.start is None:
+        return False
+    return fact.validity.start < rival.validity.start <= window.low
 
 
 def _strength(

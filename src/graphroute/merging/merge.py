@@ -84,7 +84,7 @@ def merge(
             graph=graph,
             ontology=ontology,
             authority=authority,
-            instant=moment,
+            window=work.source_time.interval,
         )
     except BackendError as error:
         # What was found stands; whether other sources contradict it is not known, and that is said.
@@ -472,6 +472,8 @@ class _Work:
             flags.add("as_of_out_of_range")
         if any(unit.conflict for unit in units) or any(verdict.decisive for verdict in verdicts.values()):
             flags.add("conflict")
+        if any(mention.ambiguous and mention.strong for mention in (*self.query.identifiers, *self.query.mentions)):
+            flags.add("ambiguous")
         if self.stale:
             flags.add("stale_paths")
         return tuple(sorted(flags))
