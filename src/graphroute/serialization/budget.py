@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graphroute.models.tokenizers.base import Tokenizer
 from graphroute.serialization.formats.base import Format
-from graphroute.serialization.records import Records, records_of
+from graphroute.serialization.records import records_of
 from graphroute.types.evidence import EvidenceBundle, EvidenceUnit, Omission
 
 MAX_SKIPPED = 16
@@ -15,6 +15,9 @@ MAX_SKIPPED = 16
 
 MAX_OMISSIONS = 12
 """How many omissions the text states; the bundle holds all of them."""
+
+LEAST_PATH_TOKENS = 8
+"""About what the shortest path takes: where even so many each are too many, the text of all units is not tried first."""
 
 ANSWER_SHARE = 0.5
 """Share of the budget that the list of answers may take."""
@@ -53,41 +56,47 @@ def pack(bundle: EvidenceBundle, *, form: Format, budget: int, tokenizer: Tokeni
     """
     estimate = _Estimate(tokenizer)
 
-    def write(records: Records) -> str:
-        return form.dumps(records)
-
-    def fits(records: Records, room: float) -> bool:
-        return estimate(write(records)) <= room
-
     answers = _longest(
         len(bundle.answers),
-        lambda count: fits(records_of(bundle, units=(), answers=count, omissions=()), budget * ANSWER_SHARE),
+        lambda count: (
+            estimate(form.dumps(records_of(bundle, units=(), answers=count, omissions=()))) <= budget * ANSWER_SHARE
+        ),
     )
     order = sorted(bundle.units, key=lambda unit: (unit.kind != "path", unit.rank))
     chosen: list[EvidenceUnit] = []
 
-    def with_units(extra: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> Records:
+    written: dict[object, str] = {}
+
+    def write(extra: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> str:
         units = sorted([*chosen, *extra], key=lambda unit: unit.rank)
-        return records_of(bundle, units=units, answers=answers, omissions=omissions)
+        key = (answers, len(omissions), *(unit.id for unit in units))
+        if key not in written:
+            # What is asked for again is the text that was tried last.
+            written.clear()
+            written[key] = form.dumps(records_of(bundle, units=units, answers=answers, omissions=omissions))
+        return written[key]
 
     start, skipped = 0, 0
     while start < len(order) and skipped <= MAX_SKIPPED:
-        left = budget - estimate(write(with_units(())))
+        left = budget - estimate(write(()))
         while start < len(order) and _at_least(order[start], estimate) > left:
             start += 1
         rest = order[start:]
 
         def room_for(count: int, rest: Sequence[EvidenceUnit] = rest) -> bool:
-            return fits(with_units(rest[:count]), budget)
+            return estimate(write(rest[:count])) <= budget
 
-        taken = _longest(len(rest), room_for)
+        hopeful = not skipped and left >= sum(
+            LEAST_PATH_TOKENS if unit.path else _at_least(unit, estimate) for unit in rest
+        )
+        taken = _longest(len(rest), room_for, hopeful=hopeful)
         chosen.extend(rest[:taken])
         start += taken + 1
         skipped += 1
     stated = bundle.omissions[:MAX_OMISSIONS]
-    shown = _longest(len(stated), lambda count: fits(with_units((), stated[:count]), budget))
+    shown = _longest(len(stated), lambda count: estimate(write((), stated[:count])) <= budget, hopeful=True)
     while True:
-        text = write(with_units((), stated[:shown]))
+        text = write((), stated[:shown])
         tokens = tokenizer.count(text)
         if tokens <= budget:
             return Packed(text, tokens, tuple(sorted(chosen, key=lambda unit: unit.rank)))
@@ -107,8 +116,13 @@ def _at_least(unit: EvidenceUnit, estimate: _Estimate) -> int:
     return estimate(text) * 9 // 10
 
 
-def _longest(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest count up to `most` that fits, found by doubling and halving; 0 is taken for granted."""
+def _longest(most: int, fits: Callable[[int], bool], *, hopeful: bool = False) -> int:
+    """The largest count up to `most` that fits, found by doubling and halving; 0 is taken for granted.
+
+    `hopeful`: `most` is tried first.
+    """
+    if hopeful and (most == 0 or fits(most)):
+        return most
     low, step = 0, 1
     while low < most:
         probe = min(low + step, most)

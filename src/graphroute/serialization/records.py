@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from graphroute.errors import DataError
 from graphroute.types.evidence import Degradation, EvidenceBundle, EvidenceUnit, Omission
@@ -315,6 +316,7 @@ def _same(kind: str, declared: set[str], used: set[str]) -> None:
         raise DataError(f"{kind} {min(declared ^ used)!r} is {'unused' if declared - used else 'undeclared'}")
 
 
+@lru_cache(maxsize=4096)
 def instant_text(instant: Instant) -> str:
     """ISO 8601, or `us` and the number of microseconds outside the years 1 to 9999."""
     try:

@@ -31,7 +31,7 @@ from graphroute.serialization.records import (
     seal,
     unsealed,
 )
-from graphroute.serialization.visible import visible
+from graphroute.serialization.visible import harmless, visible
 from graphroute.types.evidence import Degradation, Omission
 from graphroute.types.graph import Direction
 from graphroute.types.retrieval import Binding
@@ -143,7 +143,9 @@ class PrettyJson:
         text = json.dumps(value, ensure_ascii=False, indent=2)
         if _SURROGATE.search(text):
             raise DataError("a lone surrogate cannot be written as JSON", where="evidence")
-        return seal("\n".join(visible(line, _by_number) for line in text.split("\n")), _MARKER)
+        if not harmless(text.replace("\n", "")):
+            text = "\n".join(visible(line, _by_number) for line in text.split("\n"))
+        return seal(text, _MARKER)
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with line or place and reason for anything not understood."""
