@@ -31,7 +31,9 @@ STAGES = {
 }
 
 
-def break_part(router: GraphRoute, patch: pytest.MonkeyPatch, part: str, fault: GraphRouteError, after: int) -> list[int]:
+def break_part(
+    router: GraphRoute, patch: pytest.MonkeyPatch, part: str, fault: GraphRouteError, after: int
+) -> list[int]:
     """From the `after`-th call on, every call of the part raises. Returns how often it did."""
     backend_name, methods = BROKEN[part]
     backend = getattr(router._parts.backends, backend_name)

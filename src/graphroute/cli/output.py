@@ -37,7 +37,14 @@ def one_line(text: str, width: int | None = None) -> str:
 
 
 def prepare_streams() -> None:
-    """Lets standard output and error escape what their encoding does not have, instead of failing."""
+    """Lets standard output and error escape what their encoding does not have, instead of failing.
+
+    A stream that was closed before the start is replaced by one that drops everything.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - stays open like the stream it stands for
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
