@@ -7,7 +7,7 @@ JOBS ?= 2
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 export PYTHONUTF8 := 1
 
-.PHONY: help setup demo test check eval check-ci-sample format docs clean
+.PHONY: help setup demo test check eval check-ci-sample bench format docs clean
 
 help: ## What can be made.
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/'
@@ -41,11 +41,19 @@ check: setup ## The static checks: format, lint, types, import contracts, genera
 	$(BIN)/lint-imports
 	$(BIN)/python tools/layout.py --check
 
+assure: setup ## The long versions of the checks of permissions, determinism, faults and hostile input.
+	GRAPHROUTE_ASSURE=1 $(BIN)/python -m pytest tests/assurance -n $(JOBS)
+
 check-ci-sample: setup ## A fixed sample of every data set through the whole path, in a few minutes.
 	$(BIN)/python tools/evaluate.py --sample
 
 eval: setup ## The whole table: all data sets, written and inferred ontology, all systems; a second run goes on.
 	$(BIN)/python tools/evaluate.py
+
+# All of them run, whatever the first ones find.
+bench: setup ## The benchmarks: times, memory and sizes as ratios to plainer code doing the same work, in a few minutes.
+	@failed=0; for name in parse_route local_graph lexical vector serialize ingest; do \
+		$(BIN)/python benchmarks/$$name.py || failed=1; done; exit $$failed
 
 format: setup ## Format the code and mend what the linter can.
 	$(BIN)/ruff check --fix .
