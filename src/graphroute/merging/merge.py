@@ -132,7 +132,7 @@ def merge(
         fallback=decision.fallback_from is not None or len(groups) > 1,
         flags=work.flags(verdicts, units),
         cypher=next((result.cypher for result in (*decided.answering, *results) if result.cypher), None),
-        paths_returned=sum(1 for unit in units if unit.path),
+        paths_returned=sum(1 for unit in units if unit.path) + stale + work.stale,
         paths_rejected_as_stale=stale + work.stale,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graphroute.parsing.reading import Asked
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue
-from graphroute.parsing.tokens import Token
+from graphroute.parsing.tokens import Token, inside
 from graphroute.types.query import Cue, Operation, Role
 
 QUESTION_WORDS = {
@@ -62,8 +62,16 @@ _ORDER = (
 )
 
 
-def find_asked(tokens: Sequence[Token], words: Sequence[WordCue], aggregations: Sequence[Cue]) -> Asked:
-    """What the question asks for, from its question word or imperative, its aggregation cues and its nouns."""
+def find_asked(
+    tokens: Sequence[Token],
+    words: Sequence[WordCue],
+    aggregations: Sequence[Cue],
+    values: Sequence[tuple[int, int]] = (),
+) -> Asked:
+    """What the question asks for, from its question word or imperative, its aggregation cues and its nouns.
+
+    `values`: spans of attribute values, which restrict the slot and do not name it ("tier 1 services").
+    """
     operation = _operation(aggregations)
     position = _question_word(tokens, words)
     if position is None:
@@ -81,7 +89,9 @@ def find_asked(tokens: Sequence[Token], words: Sequence[WordCue], aggregations: 
         start, end = counted.start, counted.end
         first = next((t.index for t in tokens if t.start >= counted.end), len(tokens))
         kind = "count"
-    target = None if kind == "when" else _target(tokens, words, first, kind)
+    target = None if kind == "when" else _target(tokens, words, first, kind, values)
+    if kind == "when" and operation is Operation.LIST:
+        operation = Operation.DATE
     if kind == "how" and target is not None and words[target].first != first:
         target = None
     if target is None and kind in {"other", "list"}:
@@ -95,7 +105,17 @@ def find_asked(tokens: Sequence[Token], words: Sequence[WordCue], aggregations: 
         end=end,
         target=target,
         counted=_counted(tokens, words, aggregations, target),
+        unknown=kind == "count" and target is None and _unknown_noun(tokens, words, first),
     )
+
+
+def _unknown_noun(tokens: Sequence[Token], words: Sequence[WordCue], first: int) -> bool:
+    """ "How many weeks": the noun counted is none of the ontology's."""
+    for token in tokens[first:]:
+        if token.function or token.key in GENERIC_WORDS:
+            continue
+        return not token.owner and not any(word.first <= token.index <= word.last for word in words)
+    return False
 
 
 def _counted(
@@ -148,12 +168,21 @@ def _is_noun(word: WordCue, tokens: Sequence[Token]) -> bool:
     return not (verbal and (last.endswith("ed") or last.endswith("ing")))
 
 
-def _target(tokens: Sequence[Token], words: Sequence[WordCue], first: int, kind: str) -> int | None:
+def _target(
+    tokens: Sequence[Token],
+    words: Sequence[WordCue],
+    first: int,
+    kind: str,
+    values: Sequence[tuple[int, int]],
+) -> int | None:
     skipped = 0
     copula = False
     index = first
     while index < len(tokens):
         token = tokens[index]
+        if inside(values, token.start, token.end):
+            index += 1
+            continue
         cue = next((n for n, word in enumerate(words) if word.first <= index <= word.last), None)
         if cue is not None:
             word = words[cue]

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphroute.parsing.relations import GENERIC_WORDS, WordCue
-from graphroute.parsing.tokens import Token
+from graphroute.parsing.tokens import Token, inside
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore, PassageFilter
 from graphroute.text import terms
-from graphroute.types.ontology import Ontology
 from graphroute.types.query import Candidate, Cue, CueKind, DateConstraint, Mention
 from graphroute.types.source import Passage
 from graphroute.types.time import ANY_TIME, Interval
@@ -33,8 +32,8 @@ def find_described(
     words: Sequence[WordCue],
     dates: Sequence[DateConstraint],
     mentions: Sequence[Mention],
+    values: Sequence[tuple[int, int]],
     *,
-    ontology: Ontology,
     catalog: Catalog,
     lexical: LexicalStore,
     view: View,
@@ -48,7 +47,7 @@ def find_described(
     for word in reversed(list(words)):
         if not word.is_type:
             continue
-        run = _description(tokens, words, word)
+        run = _description(tokens, words, word, values)
         if len(run) < 2:
             continue
         start, end = run[0].start, word.end
@@ -84,7 +83,9 @@ def find_described(
     return None
 
 
-def _description(tokens: Sequence[Token], words: Sequence[WordCue], noun: WordCue) -> list[Token]:
+def _description(
+    tokens: Sequence[Token], words: Sequence[WordCue], noun: WordCue, values: Sequence[tuple[int, int]]
+) -> list[Token]:
     """The unbroken run of content words before the noun that name no relation and no type of their own use."""
     run: list[Token] = []
     index = noun.first - 1
@@ -93,7 +94,7 @@ def _description(tokens: Sequence[Token], words: Sequence[WordCue], noun: WordCu
         if token.owner in {"mention", "date", "identifier", "quote", "aggregation", "unresolved"}:
             break
         verb = any(word.is_relation and not word.is_type and word.first <= index <= word.last for word in words)
-        if token.function or verb or token.key in GENERIC_WORDS:
+        if token.function or verb or token.key in GENERIC_WORDS or inside(values, token.start, token.end):
             break
         run.append(token)
         index -= 1

@@ -71,7 +71,11 @@ def find_mentions(
         whole_quote = quote is not None and alias_key(text[quote.start : quote.end].strip("\"'«»“”‘’「」《》")) == key
         if quote is not None and not whole_quote:
             continue
-        strong = whole_quote or _strong(text, tokens[first : last + 1], candidates, vocabulary)
+        strong = (
+            whole_quote
+            or _strong(text, tokens[first : last + 1], candidates, vocabulary)
+            or _beside_its_type(text, tokens, first, last, candidates, vocabulary)
+        )
         order = (0 if whole_quote else 1, 0 if strong else 1, first - last, first)
         spans.append((order, start, end, candidates, strong))
     spans.sort(key=lambda span: span[0])
@@ -98,7 +102,15 @@ def find_mentions(
     if not quotes:
         unresolved = (
             *unresolved,
-            *_unknown_names(text, tokens, [*taken, *dates], vocabulary=vocabulary, lexical=lexical, view=view),
+            *_unknown_names(
+                text,
+                tokens,
+                [*taken, *dates, *((cue.start, cue.end) for cue, _ in values)],
+                vocabulary=vocabulary,
+                lexical=lexical,
+                catalog=catalog,
+                view=view,
+            ),
         )
     found.sort(key=lambda mention: mention.cue.start)
     return Found(identifiers, tuple(found), values, unresolved)
@@ -141,7 +153,32 @@ def _grams(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
         for last in range(first, min(first + limit, len(tokens))):
             key = f"{key} {tokens[last].key}" if key else tokens[last].key
             grams.append((first, last, key))
+            bare = key.removesuffix("'s").removesuffix("'")
+            if bare and bare != key:
+                # "Nadia Tanaka's manager": the name may stand without its ending.
+                grams.append((first, last, bare))
     return grams
+
+
+def _beside_its_type(
+    text: str,
+    tokens: Sequence[Token],
+    first: int,
+    last: int,
+    candidates: Sequence[Candidate],
+    vocabulary: Vocabulary,
+) -> bool:
+    """ "the reporting service", "package requests": a plain word next to the noun of its own type is a name."""
+    types = {t for candidate in candidates for t in candidate.types}
+    if all(token.function or token.key in GENERIC_WORDS for token in tokens[first : last + 1]):
+        return False
+    after, before = last + 1, first - 1
+    places = []
+    if after < len(tokens) and not text[tokens[last].end : tokens[after].start].strip():
+        places.append(after)
+    if before >= 0 and not text[tokens[before].end : tokens[first].start].strip():
+        places.append(before)
+    return any(types & set(vocabulary.types_of(tokens[place].key)) for place in places)
 
 
 def _is_code(raw: str) -> bool:
@@ -252,44 +289,90 @@ def _unknown_names(
     *,
     vocabulary: Vocabulary,
     lexical: LexicalStore,
+    catalog: Catalog,
     view: View,
 ) -> tuple[Cue, ...]:
-    """Capitalised noun phrases after a determiner whose head the corpus knows and whose modifier it never saw.
+    """Names that nothing readable bears: capitalised runs, or Han runs in other text, of which no readable passage knows all words together.
 
-    "the Obsidian Rewards Card" where no readable text has "obsidian": a named slot that nothing can fill. Long, chatty
-    questions are left alone: there a strange name is seldom what is asked for.
+    "the Obsidian Rewards Card", "Wanda Kirkpatrick", "the Astronomy department". Long, chatty questions are left alone: there a strange name
+    is seldom what is asked for.
     """
-    if len(tokens) > 30:
+    if len(tokens) > 30 or not any(vocabulary.known(token.key) for token in tokens) or _title_case(tokens):
         return ()
     found: list[Cue] = []
+    for run in _name_runs(text, tokens, taken, vocabulary):
+        start, end = run[0].start, run[-1].end
+        raw = text[start:end].removesuffix("'s").removesuffix("’s")
+        if _written(raw, lexical=lexical, catalog=catalog, view=view):
+            continue
+        found.append(Cue(kind=CueKind.UNRESOLVED, value=raw, start=start, end=end, rule="name:unknown", text=raw))
+    return tuple(found)
+
+
+def _name_runs(
+    text: str, tokens: Sequence[Token], taken: Sequence[tuple[int, int]], vocabulary: Vocabulary
+) -> list[list[Token]]:
+    runs: list[list[Token]] = []
+    latin = sum(token.text.isascii() for token in tokens) > len(tokens) / 2
     index = 0
     while index < len(tokens):
-        token = tokens[index]
         run: list[Token] = []
-        if token.key in {"the", "a", "an", "my", "our", "your", "of", "by", "for"} and index + 1 < len(tokens):
-            at = index + 1
-            while (
-                at < len(tokens)
-                and tokens[at].text[:1].isupper()
-                and not inside(taken, tokens[at].start, tokens[at].end)
-            ):
-                run.append(tokens[at])
-                at += 1
-        if len(run) >= 2:
-            counts = [lexical.document_frequencies(terms(one.text)[:1], view=view) for one in run]
-            frequencies = [sum(count) for count in counts]
-            if min(frequencies[:-1]) == 0 and frequencies[-1] > 1:
-                start, end = run[0].start, run[-1].end
-                found.append(
-                    Cue(
-                        kind=CueKind.UNRESOLVED,
-                        value=text[start:end],
-                        start=start,
-                        end=end,
-                        rule="name:unknown",
-                        text=text[start:end],
-                    )
-                )
-            index += len(run)
-        index += 1
-    return tuple(found)
+        while (
+            index < len(tokens)
+            and _namelike(tokens[index], latin)
+            and not inside(taken, tokens[index].start, tokens[index].end)
+        ):
+            if run and text[run[-1].end : tokens[index].start].strip() not in ("", "-", "'"):
+                break
+            run.append(tokens[index])
+            index += 1
+        if not run:
+            index += 1
+            continue
+        initial = run[0].index == 0 or text[: run[0].start].rstrip()[-1:] in {
+            ".",
+            "?",
+            "!",
+            ":",
+            ";",
+            "…",
+            "。",
+            "？",
+            "！",
+            "：",
+        }
+        if initial and (run[0].function or run[0].key in GENERIC_WORDS or vocabulary.known(run[0].key)):
+            run = run[1:]
+        elif initial and len(run) == 1:
+            run = []
+        while run and run[-1].text.isascii() and vocabulary.known(run[-1].key):
+            run.pop()
+        han = bool(run) and not run[0].text.isascii()
+        acronym = len(run) == 1 and (run[0].text.isupper() or len(run[0].key) < 3)
+        if run and not acronym and ((han and len(run) > 1) or not han):
+            runs.append(run)
+    return runs
+
+
+def _title_case(tokens: Sequence[Token]) -> bool:
+    """Most content words are capitalised: a heading, where a capital says nothing."""
+    content = [
+        token
+        for token in tokens[1:]
+        if token.content and token.text != "I" and token.text[:1].isalpha() and token.text.isascii()
+    ]
+    return len(content) > 4 and sum(token.text[:1].isupper() for token in content) > 0.7 * len(content)
+
+
+def _namelike(token: Token, latin: bool) -> bool:
+    if not token.text.isascii():
+        return token.text[:1].isupper() or (latin and "\u3400" <= token.text[:1] <= "\u9fff")
+    return token.text[:1].isupper() and token.text not in {"I", "I'm"}
+
+
+def _written(name: str, *, lexical: LexicalStore, catalog: Catalog, view: View) -> bool:
+    """True if a readable passage holds the name's words side by side."""
+    key = alias_key(name)
+    found = lexical.search(name, view=view, k=20)
+    passages = catalog.passages([scored.passage_id for scored in found], view=view)
+    return any(f" {key} " in f" {alias_key(f'{passage.title} {passage.text}')} " for passage in passages.values())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from graphroute.parsing.aggregation import find_aggregations
 from graphroute.parsing.asked import find_asked
@@ -16,10 +18,10 @@ from graphroute.parsing.identifiers import find_identifiers
 from graphroute.parsing.mentions import find_mentions
 from graphroute.parsing.questions import read_question
 from graphroute.parsing.reading import Question, ReadingSearch
-from graphroute.parsing.relations import GENERIC_WORDS, WordCue, find_words, relation_cue
+from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, find_words, relation_cue
 from graphroute.parsing.scope import find_modifiers, find_negations, find_quotes
 from graphroute.parsing.tokens import Token, claim, tokenize
-from graphroute.parsing.vocabulary import Vocabulary
+from graphroute.parsing.vocabulary import FUNCTION_WORDS, Vocabulary
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore
 from graphroute.text import detect_language
@@ -30,6 +32,10 @@ from graphroute.types.view import View
 
 PROCEDURE_COST = 0.6
 """A "how ..." question is about facts only if a reading explains it this well ("how popular was X")."""
+
+
+_AGENT_BY = re.compile(r"\bby(?=\s+(?:last|this|next|yesterday|today|tomorrow)\b[\w\s]{0,16}['’]s\b)", re.IGNORECASE)
+"""The "by" of "touched by last Friday's change" names what did it and is no deadline."""
 
 
 class Parser:
@@ -53,8 +59,9 @@ class Parser:
         text, notes = clean(question)
         language = detect_language(text)
         quotes = find_quotes(text)
-        identifier_cues = find_identifiers(text, self._patterns)
+        identifier_cues = [cue for cue in find_identifiers(text, self._patterns) if not _preposition_and_year(cue.text)]
         masked = [(cue.start, cue.end) for cue in identifier_cues]
+        masked.extend(found.span() for found in _AGENT_BY.finditer(text))
         tokens = tokenize(text)
         dates, date_notes = find_dates(text, instant=instant, order=self._date_order, masked=masked, language=language)
         found = find_mentions(
@@ -71,7 +78,9 @@ class Parser:
         mentions = sorted((*found.identifiers, *found.mentions), key=lambda m: m.cue.start)
         strong_spans = [(m.cue.start, m.cue.end) for m in mentions if m.strong]
         dates = tuple(d for d in dates if not _overlaps(d.cue, strong_spans))
-        aggregations = find_aggregations(text, masked=strong_spans)
+        aggregations = find_aggregations(
+            text, masked=[*strong_spans, *((date.cue.start, date.cue.end) for date in dates)]
+        )
         modifiers = find_modifiers(text, masked=strong_spans)
         negations = find_negations(text, masked=strong_spans)
         asking = read_question(text, masked=strong_spans)
@@ -87,7 +96,7 @@ class Parser:
         scope = tuple(cue for cue in aggregations if cue.kind is CueKind.SCOPE)
         counting = [cue for cue in aggregations if cue.kind is CueKind.AGGREGATION]
         text_only = asking is not None and asking.text_only
-        procedure = text_only and asking is not None and asking.cue.value == "how_to"
+        procedure = text_only and asking is not None and asking.cue.value != "definition" and not _asks_why(asking.cue)
         if (not text_only or procedure) and not _negated(words, negations):
             described = find_described(
                 text,
@@ -95,7 +104,7 @@ class Parser:
                 words,
                 dates,
                 mentions,
-                ontology=self._ontology,
+                [(cue.start, cue.end) for cue, _ in found.values],
                 catalog=self._catalog,
                 lexical=self._lexical,
                 view=view,
@@ -111,7 +120,7 @@ class Parser:
                 claim(tokens, described.mention.cue.start, described.mention.cue.end, "mention")
             event = find_event(text, tokens, words, mentions, self._ontology)
             excluded = ((event.cue.start, event.cue.end),) if event is not None else ()
-            asked = find_asked(tokens, words, counting)
+            asked = find_asked(tokens, words, counting, [(cue.start, cue.end) for cue, _ in found.values])
             readings = self._search.search(
                 Question(
                     text=text,
@@ -126,6 +135,10 @@ class Parser:
                     event=event,
                     excluded=excluded,
                     unresolved=bool(found.unresolved),
+                    membership=any(
+                        one.key in BE_FORMS and other.key in {"in", "on", "at", "within"}
+                        for one, other in pairwise(tokens)
+                    ),
                 )
             )
             if procedure:
@@ -187,6 +200,16 @@ def _word_cue(word: WordCue, kind: CueKind, value: str) -> Cue:
 
 def _overlaps(cue: Cue, spans: Sequence[tuple[int, int]]) -> bool:
     return any(low < cue.end and cue.start < high for low, high in spans)
+
+
+def _preposition_and_year(text: str) -> bool:
+    """ "in 2023" is a date, whatever pattern of ids it fits."""
+    head, _, tail = text.partition(" ")
+    return head in FUNCTION_WORDS and len(tail) == 4 and tail.isdigit()
+
+
+def _asks_why(cue: Cue) -> bool:
+    return cue.text.casefold().startswith(("why", "почему", "зачем", "为什么", "为何"))
 
 
 def _negated(words: Sequence[WordCue], negations: Sequence[Cue]) -> bool:

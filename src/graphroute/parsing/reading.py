@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, agent_before, relation_cue
 from graphroute.parsing.tokens import Token, inside
@@ -28,7 +28,7 @@ from graphroute.types.query import (
     Reading,
     Role,
 )
-from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant, Interval, TimeFilter, TimeMode
+from graphroute.types.time import ANY_TIME, MAX_INSTANT, MIN_INSTANT, Instant, Interval, TimeFilter, TimeMode
 
 MAX_HOPS = 4
 IMPLIED_HOP = 1.0
@@ -40,6 +40,8 @@ UNUSED_OPTIONAL_WORD = 0.1
 UNUSED_TYPE_WORD = 0.8
 UNUSED_MENTION = 1.5
 UNUSED_WEAK_MENTION = 0.3
+UNUSED_GOVERNED_MENTION = 0.6
+"""A lower-case word that is a name and stands behind a preposition ("CVEs for requests")."""
 WEAK_ANCHOR = 0.2
 WEAK_ANCHOR_BESIDE_STRONG = 0.6
 WRONG_VOICE = 2.0
@@ -47,16 +49,23 @@ WRONG_ORDER = 0.5
 WRONG_ORDER_TO_QUESTION = 0.3
 WRONG_TARGET = 3.0
 NOT_AN_AGENT = 1.5
+DATE_OF_FACT = 0.2
+"""A "when" read as the date of a fact rather than as an entity that is a time."""
 TARGET_WORD_ELSEWHERE = 1.2
 UNEXPLAINED_WORD = 0.35
 UNEXPLAINED_BESIDE_RELATION = 0.9
 UNUSED_VALUE = 0.5
 SHARED_WORD = 0.3
+EACH_OF_SEVERAL = 0.3
+MEMBERSHIP = 0.3
+"""What a relation of members gains where the question says "is in"."""
 WORD_IS_ANCHOR_TOO = 1.5
 MAX_COST = 2.6
 """Readings that leave more unexplained than this are not readings of the question."""
 
 _LINKING = frozenset({"the", "a", "an", "named", "called", "is", "are", "was", "were"})
+_GOVERNING = frozenset({"of", "for", "in", "on", "by", "from", "with", "to", "at", "against", "under"})
+_JOINT = frozenset({"both", "common", "same", "share", "shared"})
 _FAR = 1000
 _BOUNDS = (0.8, 1.6, 2.8)
 _KEEP = 14
@@ -72,6 +81,7 @@ class Asked:
     end: int
     target: int | None = None
     counted: int | None = None
+    unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +134,7 @@ class Question:
     event: EventAnchor | None = None
     excluded: tuple[tuple[int, int], ...] = ()
     unresolved: bool = False
+    membership: bool = False
     limit_hops: int = MAX_HOPS
     walked: dict[tuple[object, ...], list[_Path]] = field(default_factory=dict)
 
@@ -143,6 +154,15 @@ class ReadingSearch:
                     edges.setdefault(side, []).append((name, Direction.BACKWARD, relation.domain))
         self._edges = edges
         self._agents = frozenset(name for name, kind in ontology.types.items() if kind.agent)
+        self._memberships = frozenset(
+            name
+            for name, relation in ontology.relations.items()
+            if any(
+                word in phrase.casefold().split()
+                for phrase in (*relation.subject_nouns, *relation.object_nouns, *relation.forward, *relation.inverse)
+                for word in ("member", "belong", "part", "участник", "成员")
+            )
+        )
         self._temporal = frozenset(name for name, kind in ontology.types.items() if kind.temporal)
         self._places = frozenset(name for name, kind in ontology.types.items() if kind.place)
 
@@ -158,7 +178,7 @@ class ReadingSearch:
         if found and compares and all(len(reading.branches) > 1 for reading in found):
             # "Which was created first, X or Y" asks for one of the two, which no path from them can be.
             return self._ordered(found)
-        if question.asked.target is not None or any(word.is_relation for word in question.words):
+        if question.membership or question.asked.target is not None or any(word.is_relation for word in question.words):
             for anchors in self._anchor_choices(question):
                 found.extend(self._with_anchors(question, anchors))
         return self._ordered(found)
@@ -185,11 +205,16 @@ class ReadingSearch:
                 before.pop()
             after = [t for t in question.tokens if t.start >= mention.cue.end]
             copula = bool(after) and after[0].key in BE_FORMS
+            joined = bool(after) and not question.text[mention.cue.end : after[0].start].strip()
+            behind = after[0].index if joined else None
             while after and after[0].key in _LINKING:
                 after.pop(0)
             mention_types = {t for c in mention.candidates for t in c.types}
             for word in question.words:
                 if copula and after and word.first == after[0].index and set(word.entry.types) & mention_types:
+                    word.apposition_of = index
+                # "the Identity team": the type stands right behind the name.
+                if behind == word.first and mention.strong and set(word.entry.types) & mention_types:
                     word.apposition_of = index
                 if before and word.last == before[-1].index and _plain_gap(question, word.end, mention.cue.start):
                     if word.is_type and set(word.entry.types) & mention_types:
@@ -203,9 +228,23 @@ class ReadingSearch:
             content = [t.key for t in question.tokens[word.first : word.last + 1] if t.content]
             if word.is_relation and content and all(key in GENERIC_WORDS for key in content):
                 word.optional = True
+        self._free_values(question)
         self._shadow(question)
         if question.modifiers & {"same", "share", "shared", "common", "co", "together", "each other"}:
             self._double(question)
+
+    @staticmethod
+    def _free_values(question: Question) -> None:
+        """ "an open critical issue": a value right before the noun of its type is no verb, whatever else the word may mean."""
+        for cue, pairs in question.values:
+            types = {type_name for type_name, _ in pairs}
+            for noun in question.words:
+                gap = [t for t in question.tokens if cue.end <= t.start and t.end <= noun.start]
+                valued = all(any(c.start <= t.start < c.end for c, _ in question.values) for t in gap)
+                if noun.is_type and noun.start >= cue.end and types & set(noun.entry.types) and valued:
+                    for word in question.words:
+                        if word is not noun and cue.start <= word.start < cue.end:
+                            word.shadowed = True
 
     def _shadow(self, question: Question) -> None:
         """A second word for one hop names no second hop: "refers to under see-also", "describe X in a few words".
@@ -219,7 +258,8 @@ class ReadingSearch:
         for first, second in pairwise(relations):
             shared = {p for p, _ in first.entry.relations} & {p for p, _ in second.entry.relations}
             between = any(first.end <= w.start < second.start and w.is_type for w in question.words)
-            if first.shadowed or second.is_type or between or not shared:
+            nouns = all(_noun_side(role) is not None for _, role in first.entry.relations)
+            if first.shadowed or first.is_type or second.is_type or nouns or between or not shared:
                 continue
             if all(not set(self._ontology.relations[name].range) & self._agents for name in shared):
                 second.shadowed = True
@@ -260,14 +300,15 @@ class ReadingSearch:
                 for group in groups:
                     choices.extend(self._typed(question, [group]))
         else:
-            for size in (1, 2):
-                if size == 1:
-                    for mention in weak:
-                        choices.extend(self._typed(question, [[mention]]))
-                elif 2 <= len(weak) <= 4:
-                    for i in range(len(weak)):
-                        for j in range(i + 1, len(weak)):
-                            choices.extend(self._typed(question, [[weak[i]], [weak[j]]]))
+            groups = self._group(question, weak)
+            for group in groups:
+                choices.extend(self._typed(question, [group]))
+            if len(groups) < len(weak):
+                for mention in weak:
+                    choices.extend(self._typed(question, [[mention]]))
+            if 2 <= len(groups) <= 4:
+                for one, other in combinations(groups, 2):
+                    choices.extend(self._typed(question, [one, other]))
             if self._may_be_unanchored(question):
                 choices.append(())
         return choices[:40]
@@ -348,9 +389,13 @@ class ReadingSearch:
             anchor = anchors[0]
             readings = []
             for path in self._paths(question, anchor, alone=True):
-                readings.append(self._assemble(question, (anchor,), (path,)))
+                reading = self._assemble(question, (anchor,), (path,))
+                readings.append(reading)
+                if reading.combine == "all" and len(reading.branches) > 1 and not question.modifiers & _JOINT:
+                    # "who owns X and Y" may mean one owner of both or the owners of each.
+                    readings.append(replace(reading, combine="any", cost=reading.cost + EACH_OF_SEVERAL))
             return readings
-        if question.asked.operation is Operation.EXISTS and len(anchors) == 2:
+        if question.asked.operation in (Operation.EXISTS, Operation.DATE) and len(anchors) == 2:
             return self._between(question, anchors[0], anchors[1])
         options = [self._paths(question, anchor, alone=False) for anchor in anchors]
         readings = []
@@ -365,7 +410,8 @@ class ReadingSearch:
 
     def _between(self, question: Question, first: Anchor, second: Anchor) -> list[Reading]:
         readings = []
-        goal = Asked(kind="yes_no", operation=Operation.EXISTS, start=question.asked.start, end=question.asked.end)
+        operation = question.asked.operation
+        goal = Asked(kind="yes_no", operation=operation, start=question.asked.start, end=question.asked.end)
         for path in self._paths(replace_asked(question, goal), first, alone=True):
             if set(path.types_seen[-1]) & set(second.types):
                 reading = self._assemble(question, (first,), (path,))
@@ -376,7 +422,7 @@ class ReadingSearch:
                         reading,
                         branches=branches,
                         cost=max(0.0, reading.cost - UNUSED_MENTION),
-                        operation=Operation.EXISTS,
+                        operation=operation,
                     )
                 )
         return readings
@@ -385,7 +431,7 @@ class ReadingSearch:
         words = [w for w in question.words if w.is_relation]
         readings: list[Reading] = []
         target = question.words[question.asked.target] if question.asked.target is not None else None
-        if not words:
+        if all(word is target for word in words):
             if target is not None and target.is_type and question.asked.operation in (Operation.COUNT, Operation.LIST):
                 path = _Path((), target.entry.types, frozenset(), 0.0, (), (target.entry.types,))
                 readings.append(self._assemble(question, (), (path,)))
@@ -488,6 +534,9 @@ class ReadingSearch:
                     if (predicate, direction) in tried:
                         continue
                     tried.add((predicate, direction))
+                    back = bool(steps) and steps[-1].predicate == predicate and steps[-1].direction is not direction
+                    if back and anchor is None:
+                        continue
                     options = by_predicate.get(predicate, [])
                     free = [
                         (index, role)
@@ -522,6 +571,8 @@ class ReadingSearch:
                             continue
                         named = any(set(question.words[i].entry.types) & set(reached) for i in type_words)
                         extra += IMPLIED_HOP_TO_NAMED_TYPE if named else IMPLIED_HOP
+                        if question.membership and predicate in self._memberships:
+                            extra -= MEMBERSHIP
                         why = (f"{predicate} implied",)
                     if cost + extra > bound:
                         continue
@@ -597,9 +648,8 @@ class ReadingSearch:
                 cost += NOT_AN_AGENT
                 why.append("who asks for an agent")
         elif asked.kind == "when":
-            if not end & self._temporal and asked.operation is not Operation.DATE:
-                cost += NOT_AN_AGENT
-                why.append("when asks for a time")
+            if not end & self._temporal:
+                cost += DATE_OF_FACT
         elif asked.kind == "where" and self._places and not end & self._places:
             cost += NOT_AN_AGENT
             why.append("where asks for a place")
@@ -696,7 +746,7 @@ class ReadingSearch:
             return 0.0
         word = question.words[cue]
         if anchor is None:
-            return 0.0
+            return self._voice_of_slot(question, word, role, direction) if not steps else 0.0
         near_start = anchor.start
         for step in reversed(steps):
             if step.cue is not None:
@@ -716,6 +766,17 @@ class ReadingSearch:
             expected = Direction.FORWARD if near_is_subject else Direction.BACKWARD
         return 0.0 if direction is expected else WRONG_VOICE
 
+    @staticmethod
+    def _voice_of_slot(question: Question, word: WordCue, role: Role, direction: Direction) -> float:
+        """The same for a question without anchor: "which thesis is cited most" asks for what is cited."""
+        acting = agent_before(word, role)
+        if acting is None or question.asked.target is None:
+            return 0.0
+        before = question.words[question.asked.target].start < word.start
+        slot_is_subject = acting if before else not acting
+        expected = Direction.BACKWARD if slot_is_subject else Direction.FORWARD
+        return 0.0 if direction is expected else WRONG_VOICE
+
     # Assembly
 
     def _assemble(self, question: Question, anchors: tuple[Anchor, ...], paths: tuple[_Path, ...]) -> Reading:
@@ -733,7 +794,15 @@ class ReadingSearch:
         for mention in question.mentions:
             if id(mention) in used_mentions or any(low <= mention.cue.start < high for low, high in question.excluded):
                 continue
-            cost += UNUSED_MENTION if mention.strong else UNUSED_WEAK_MENTION
+            if mention.strong:
+                cost += UNUSED_MENTION
+            else:
+                governed = any(
+                    t.key in _GOVERNING and not question.text[t.end : mention.cue.start].strip()
+                    for t in question.tokens
+                    if t.end <= mention.cue.start
+                )
+                cost += UNUSED_GOVERNED_MENTION if governed else UNUSED_WEAK_MENTION
             reasons.append(f"{mention.cue.text!r} not used")
         some_strong = any(one.strong for one in anchors)
         cost += sum(WEAK_ANCHOR_BESIDE_STRONG if some_strong else WEAK_ANCHOR for one in anchors if not one.strong)
@@ -747,9 +816,17 @@ class ReadingSearch:
         ):
             cost += WRONG_TARGET
             reasons.append("the answer is one of the things compared")
-        if asked.target is None and all(step.cue is None for path in paths for step in path.steps):
+        inside_anchor = question.membership and any(s.predicate in self._memberships for p in paths for s in p.steps)
+        if (
+            asked.target is None
+            and not inside_anchor
+            and all(step.cue is None for path in paths for step in path.steps)
+        ):
             cost += WRONG_TARGET
             reasons.append("no word of the question names a relation or what is asked for")
+        if asked.unknown:
+            cost += WRONG_TARGET
+            reasons.append("what is counted is not in the ontology")
         if question.unresolved:
             cost += UNUSED_MENTION
             reasons.append("a named slot is unresolved")
@@ -808,6 +885,8 @@ class ReadingSearch:
                         Branch(anchors=anchor.ids(n), start_types=anchor.types, hops=tuple(hops), mention=mention.cue)
                     )
         operation = asked.operation
+        if operation is Operation.DATE and asked.kind == "when" and target_types & self._temporal:
+            operation = Operation.LIST
         counted = None
         if operation in (Operation.MOST, Operation.LEAST):
             counted = max(0, len(paths[0].steps) - 1)
@@ -870,7 +949,7 @@ class ReadingSearch:
     def _union(self, question: Question, anchors: tuple[Anchor, ...]) -> bool:
         if len(anchors) != 1 or len(anchors[0].mentions) == 1:
             return len(anchors) <= 1
-        if question.modifiers & {"both", "common", "same", "share", "shared"}:
+        if question.modifiers & _JOINT:
             return False
         between = question.text[anchors[0].start : anchors[0].end].casefold()
         if "together with" in between or "as well as" in between or " or " in between:
@@ -923,9 +1002,7 @@ class ReadingSearch:
         for cue, pairs in question.values:
             if any(low <= cue.start < high for low, high in (*question.excluded, *anchored)):
                 continue
-            if any(t.owner in {"word", "mention"} and cue.start <= t.start < cue.end for t in question.tokens) and any(
-                w.is_relation and w.start <= cue.start < w.end for w in question.words
-            ):
+            if any(w.is_relation and not w.shadowed and w.start <= cue.start < w.end for w in question.words):
                 continue
             owners: dict[str, list[str]] = {}
             for type_name, key in pairs:
@@ -1042,6 +1119,8 @@ class ReadingSearch:
         return TimeFilter(TimeMode.OVERLAPS, _asked_interval(question.dates))
 
     def _time(self, question: Question, step: _Step) -> TimeFilter:
+        if question.asked.operation is Operation.DATE and not question.dates:
+            return ANY_TIME
         relation = self._ontology.relations[step.predicate]
         return time_filter(
             relation, question.dates, question.instant, question.words[step.cue] if step.cue is not None else None
@@ -1104,6 +1183,10 @@ def _plain_gap(question: Question, start: int, end: int) -> bool:
 
 
 def _copula_between(question: Question, near_start: int, word: WordCue) -> bool:
+    """ "X is a part of", "which is X a part of": X fills the noun."""
+    before = [t for t in question.tokens if t.end <= near_start]
+    if before and before[-1].key in {"is", "was", "are", "were"}:
+        return True
     return any(t.key in {"is", "was", "are", "were"} and near_start < t.start < word.start for t in question.tokens)
 
 

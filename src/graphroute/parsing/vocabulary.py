@@ -215,6 +215,10 @@ class Vocabulary:
         entries = (self._entries.get((one,)) for one in word_stems(key))
         return any(entry is not None and not entry.preposition for entry in entries)
 
+    def types_of(self, key: str) -> tuple[str, ...]:
+        """Types that the word alone names."""
+        return tuple(t for one in word_stems(key) if (entry := self._entries.get((one,))) for t in entry.types)
+
     def match(self, options: Sequence[tuple[str, ...]], start: int) -> tuple[int, Entry] | None:
         """The longest phrase at `start`: (words used, entry). `options[i]` are the stems of word i, in order of preference."""
         best: tuple[int, Entry] | None = None

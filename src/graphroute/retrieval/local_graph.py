@@ -26,12 +26,13 @@ _DAY = 86_400_000_000
 class Params(BaseModel):
     """`next_reading_within`: a reading that finds nothing is followed by the next one within this cost of the best.
 
-    `confident_cost`: an empty reading that costs more proves no absence.
+    `after_absence`: the same once a closed-world reading was empty. `confident_cost`: an empty reading that costs more proves no absence.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     next_reading_within: float = Field(default=0.55, ge=0, le=5)
+    after_absence: float = Field(default=0.1, ge=0, le=5)
     confident_cost: float = Field(default=0.95, ge=0, le=5)
 
 
@@ -88,7 +89,7 @@ class LocalGraph:
         best = fitting[0]
         first: tuple[Reading, _Outcome] | None = None
         for reading in fitting:
-            if reading.cost > best.cost + self._params.next_reading_within:
+            if reading.cost > best.cost + self._margin(reading, first):
                 break
             outcome = self._run(reading, query, view=view, limits=limits, deadline=deadline)
             if outcome.bindings:
@@ -99,6 +100,12 @@ class LocalGraph:
         reading, outcome = first
         verdict = self._empty_verdict(reading, outcome)
         return self._result(reading, outcome, verdict, limits, began)
+
+    def _margin(self, reading: Reading, first: tuple[Reading, _Outcome] | None) -> float:
+        """How much dearer the next reading may be: hardly, once a reading of the same question has proved an absence."""
+        if first is None or self._empty_verdict(*first) is not Verdict.ABSENT or _same_relations(reading, first[0]):
+            return self._params.next_reading_within
+        return self._params.after_absence
 
     def _result(
         self, reading: Reading, outcome: _Outcome, verdict: Verdict, limits: Limits, began: float
@@ -152,12 +159,26 @@ class LocalGraph:
         if reading.attribute is not None:
             outcome = self._attributes(reading, query, view=view, deadline=deadline)
         elif reading.operation in (Operation.MOST, Operation.LEAST):
-            outcome = self._extreme(reading, view=view, limits=limits, moved=moved, deadline=deadline)
+            outcome = self._extreme(reading, query, view=view, limits=limits, moved=moved, deadline=deadline)
         else:
             outcome = self._join(reading, query, view=view, limits=limits, moved=moved, deadline=deadline)
         outcome.instant = instant
+        if outcome.bindings:
+            outcome.anchors = (*outcome.anchors, *self._given(reading, view=view, moved=moved, deadline=deadline))
         outcome.hits = (*event_hits, *outcome.hits) if outcome.bindings else outcome.hits
         return outcome
+
+    def _given(
+        self, reading: Reading, *, view: View, moved: TimeFilter | None, deadline: float | None
+    ) -> tuple[str, ...]:
+        """What a described record names itself: the ticket gives the clusters it touched (mission D6)."""
+        found: set[str] = set()
+        for branch, pattern in self._patterns(reading, view=view, moved=moved):
+            described = branch.mention is not None and branch.mention.rule.startswith("description")
+            if described and len(pattern.hops) > 1:
+                first = replace(pattern, hops=pattern.hops[:1])
+                found |= set(self._backends.graph.reach(first, view=view, deadline=deadline))
+        return tuple(sorted(found))
 
     def _starts(self, branch: Branch, *, view: View) -> tuple[str, ...]:
         if branch.anchors:
@@ -247,8 +268,7 @@ class LocalGraph:
         if reading.operation in (Operation.FIRST, Operation.LAST, Operation.DATE):
             return True
         for branch, pattern in patterns:
-            relations = [self._backends.ontology.relations.get(hop.predicate) for hop in branch.hops]
-            if any(relation is not None and relation.max_age_days is not None for relation in relations):
+            if self._ages(hop.predicate for hop in branch.hops):
                 return True
             wide = any(
                 hop.time.mode is not TimeMode.ANY and hop.time.interval.high - hop.time.interval.low > _DAY
@@ -257,6 +277,10 @@ class LocalGraph:
             if len(pattern.hops) > 1 and wide:
                 return True
         return False
+
+    def _ages(self, predicates: Iterable[str]) -> bool:
+        relations = (self._backends.ontology.relations.get(predicate) for predicate in predicates)
+        return any(relation is not None and relation.max_age_days is not None for relation in relations)
 
     def _kinds(self) -> Mapping[str, RelationKind]:
         return {name: relation.kind for name, relation in self._backends.ontology.relations.items()}
@@ -335,7 +359,14 @@ class LocalGraph:
         return _Outcome(bindings, hits, anchors, reason="dates of the facts")
 
     def _extreme(
-        self, reading: Reading, *, view: View, limits: Limits, moved: TimeFilter | None, deadline: float | None
+        self,
+        reading: Reading,
+        query: ParsedQuery,
+        *,
+        view: View,
+        limits: Limits,
+        moved: TimeFilter | None,
+        deadline: float | None,
     ) -> _Outcome:
         """Group and count: for each value of the slot the distinct entities one hop before it."""
         graph = self._backends.graph
@@ -350,9 +381,15 @@ class LocalGraph:
             before = pattern.starts
         tail = PathPattern(starts=before, hops=pattern.hops[-1:], limit=HARD_MAX_PATHS)
         counts: dict[str, set[str]] = {}
-        for start, ends in graph.reach_from(tail, view=view, deadline=deadline):
-            for end in ends:
-                counts.setdefault(end, set()).add(start)
+        stale = 0
+        if self._ages(hop.predicate for branch in reading.branches for hop in branch.hops):
+            kept, stale = self._fresh(graph.paths(tail, view=view, deadline=deadline).paths, query, view=view)
+            for path in kept:
+                counts.setdefault(path.end, set()).add(path.start)
+        else:
+            for start, ends in graph.reach_from(tail, view=view, deadline=deadline):
+                for end in ends:
+                    counts.setdefault(end, set()).add(start)
         if not counts:
             return _Outcome((), (), anchors, reason="nothing to count")
         sizes = {end: len(starts) for end, starts in counts.items()}
@@ -360,8 +397,10 @@ class LocalGraph:
         winners = tuple(sorted(end for end, size in sizes.items() if size == extreme))
         narrowed = replace(pattern, hops=(*pattern.hops[:-1], replace(pattern.hops[-1], ends=winners)))
         found = graph.paths(narrowed, view=view, deadline=deadline)
-        hits, cut = _choose([found.paths], winners, limits.max_paths, joined=False)
+        fresh, _ = self._fresh(found.paths, query, view=view)
+        hits, cut = _choose([fresh], winners, limits.max_paths, joined=False)
         outcome = self._answer(reading, winners, hits, anchors, view=view)
+        outcome.stale = stale
         outcome.reason = f"{extreme} each of {len(sizes)} candidates"
         outcome.evidence_truncated = cut
         return outcome
@@ -469,6 +508,10 @@ class LocalGraph:
                 assert first.instant is not None
                 return first.instant, self._value_hits([first], view=view)
         return None
+
+
+def _same_relations(one: Reading, other: Reading) -> bool:
+    return {h.predicate for b in one.branches for h in b.hops} == {h.predicate for b in other.branches for h in b.hops}
 
 
 def _event_filter(reading: Reading, instant: Instant) -> TimeFilter:

@@ -55,7 +55,7 @@ class EvidenceBundle:
     """The structured result of retrieval for one reader at one instant and snapshot.
 
     `answers`: bindings of the asked-for slot, complete whatever was cut from `units`. `supports`: for each assertion used the
-    readable support shown. `entities`: display forms of every entity named in paths. `abstained` with `reason`
+    readable support shown. `paths_returned` counts the paths found, those rejected as stale included. `entities`: display forms of every entity named in paths. `abstained` with `reason`
     when the question cannot be answered from what the reader may see.
     """
 
