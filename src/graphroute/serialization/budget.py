@@ -66,25 +66,37 @@ def pack(bundle: EvidenceBundle, *, form: Format, budget: int, tokenizer: Tokeni
     chosen: list[EvidenceUnit] = []
 
     written: dict[object, str] = {}
+    sizes: dict[object, int] = {}
+
+    def units_with(extra: Sequence[EvidenceUnit]) -> list[EvidenceUnit]:
+        return sorted([*chosen, *extra], key=lambda unit: unit.rank)
+
+    def key_of(extra: Sequence[EvidenceUnit], omissions: Sequence[Omission]) -> object:
+        return (answers, len(omissions), *(unit.id for unit in units_with(extra)))
 
     def write(extra: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> str:
-        units = sorted([*chosen, *extra], key=lambda unit: unit.rank)
-        key = (answers, len(omissions), *(unit.id for unit in units))
+        key = key_of(extra, omissions)
         if key not in written:
-            # What is asked for again is the text that was tried last.
+            # The text asked for again is the one that was tried last; sizes of all are kept.
             written.clear()
-            written[key] = form.dumps(records_of(bundle, units=units, answers=answers, omissions=omissions))
+            written[key] = form.dumps(records_of(bundle, units=units_with(extra), answers=answers, omissions=omissions))
         return written[key]
+
+    def size(extra: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> int:
+        key = key_of(extra, omissions)
+        if key not in sizes:
+            sizes[key] = estimate(write(extra, omissions))
+        return sizes[key]
 
     start, skipped = 0, 0
     while start < len(order) and skipped <= MAX_SKIPPED:
-        left = budget - estimate(write(()))
+        left = budget - size(())
         while start < len(order) and _at_least(order[start], estimate) > left:
             start += 1
         rest = order[start:]
 
         def room_for(count: int, rest: Sequence[EvidenceUnit] = rest) -> bool:
-            return estimate(write(rest[:count])) <= budget
+            return size(rest[:count]) <= budget
 
         hopeful = not skipped and left >= sum(
             LEAST_PATH_TOKENS if unit.path else _at_least(unit, estimate) for unit in rest
@@ -94,7 +106,7 @@ def pack(bundle: EvidenceBundle, *, form: Format, budget: int, tokenizer: Tokeni
         start += taken + 1
         skipped += 1
     stated = bundle.omissions[:MAX_OMISSIONS]
-    shown = _longest(len(stated), lambda count: estimate(write((), stated[:count])) <= budget, hopeful=True)
+    shown = _longest(len(stated), lambda count: size((), stated[:count]) <= budget, hopeful=True)
     while True:
         text = write((), stated[:shown])
         tokens = tokenizer.count(text)
