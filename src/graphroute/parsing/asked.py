@@ -52,6 +52,7 @@ IMPERATIVES = frozenset(
 )
 _YES_NO = frozenset(["is", "are", "was", "were", "does", "do", "did", "has", "have", "can", "could"])
 _NOUN_ROLES = frozenset({Role.OBJECT_NOUN, Role.SUBJECT_NOUN})
+_PEOPLE = frozenset({"people", "person", "persons", "individuals", "staff", "human", "humans", "somebody", "someone"})
 _ORDER = (
     Operation.COUNT,
     Operation.MOST,
@@ -89,6 +90,9 @@ def find_asked(
         start, end = counted.start, counted.end
         first = next((t.index for t in tokens if t.start >= counted.end), len(tokens))
         kind = "count"
+    leading = next((t for t in tokens[first:] if t.content), None)
+    if leading is not None and leading.key in _PEOPLE and not any(w.first <= leading.index <= w.last for w in words):
+        kind = "who"
     target = None if kind == "when" else _target(tokens, words, first, kind, values)
     if kind == "when" and operation is Operation.LIST:
         operation = Operation.DATE

@@ -131,12 +131,13 @@ def _widened(
             best = (start, end)
     if best == (cue.start, cue.end):
         return cue
+    raw = text[best[0] : best[1]].removesuffix("'s").removesuffix("’s")
     return replace(
         cue,
         start=best[0],
         end=best[1],
-        text=text[best[0] : best[1]],
-        value=text[best[0] : best[1]],
+        text=raw,
+        value=raw,
         rule=f"{cue.rule}+name",
     )
 
@@ -348,7 +349,7 @@ def _name_runs(
         while run and run[-1].text.isascii() and vocabulary.known(run[-1].key):
             run.pop()
         han = bool(run) and not run[0].text.isascii()
-        acronym = len(run) == 1 and (run[0].text.isupper() or len(run[0].key) < 3)
+        acronym = len(run) == 1 and (run[0].text.removesuffix("s").isupper() or len(run[0].key) < 3)
         if run and not acronym and ((han and len(run) > 1) or not han):
             runs.append(run)
     return runs

@@ -189,7 +189,14 @@ class ReadingSearch:
         for reading in found:
             if reading.cost > MAX_COST:
                 continue
-            key = (reading.operation, reading.target_types, reading.branches, reading.filters, reading.attribute)
+            key = (
+                reading.operation,
+                reading.target_types,
+                reading.branches,
+                reading.combine,
+                reading.filters,
+                reading.attribute,
+            )
             if key not in best or reading.cost < best[key].cost:
                 best[key] = reading
         ordered = sorted(best.values(), key=lambda r: (round(r.cost, 6), _hop_count(r), _signature(r)))
@@ -223,8 +230,11 @@ class ReadingSearch:
                         role in (Role.OBJECT_NOUN, Role.SUBJECT_NOUN) for _, role in word.entry.relations
                     ):
                         word.apposition_of = index
-                        word.optional = True
+                        word.optional = mention.strong
         for word in question.words:
+            if word.apposition_of is not None:
+                types = {t for c in question.mentions[word.apposition_of].candidates for t in c.types}
+                word.shadowed = bool(types & set(word.entry.types))
             content = [t.key for t in question.tokens[word.first : word.last + 1] if t.content]
             if word.is_relation and content and all(key in GENERIC_WORDS for key in content):
                 word.optional = True
@@ -1185,7 +1195,8 @@ def _plain_gap(question: Question, start: int, end: int) -> bool:
 def _copula_between(question: Question, near_start: int, word: WordCue) -> bool:
     """ "X is a part of", "which is X a part of": X fills the noun."""
     before = [t for t in question.tokens if t.end <= near_start]
-    if before and before[-1].key in {"is", "was", "are", "were"}:
+    rest = [t for t in question.tokens if t.start >= word.end]
+    if before and before[-1].key in {"is", "was", "are", "were"} and len(rest) == 1 and rest[0].function:
         return True
     return any(t.key in {"is", "was", "are", "were"} and near_start < t.start < word.start for t in question.tokens)
 
