@@ -27,7 +27,7 @@ BROKEN: dict[str, tuple[str, tuple[str, ...]]] = {
 STAGES = {
     "graph": {"local_graph", "global_community", "conflicts"},
     "vectors": {"vector"},
-    "lexical": {"lexical", "identifier", "entity_passages", "global_community"},
+    "lexical": {"parse", "lexical", "identifier", "entity_passages", "global_community"},
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,7 @@ from graphroute.parsing.parser import Parser
 from graphroute.pipeline.assembly import Parts, assemble
 from graphroute.routing.sufficiency import assess
 from graphroute.serialization.serialize import serialize
+from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
 from graphroute.types.evidence import Degradation, EvidenceBundle
 from graphroute.types.query import ParsedQuery
 from graphroute.types.reader import Reader
@@ -42,12 +44,9 @@ class GraphRoute:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._router = parts.config.router()
-        self._parser = Parser(
-            parts.ontology,
-            parts.backends.catalog,
-            parts.backends.lexical,
-            date_order=parts.config.date_order,
-        )
+        order = parts.config.date_order
+        self._parser = Parser(parts.ontology, parts.backends.catalog, parts.backends.lexical, date_order=order)
+        self._bare_parser = Parser(parts.ontology, parts.backends.catalog, _NoWords(), date_order=order)
 
     @classmethod
     def open(
@@ -99,13 +98,13 @@ class GraphRoute:
         parts, clock = self._parts, _Clock()
         view = parts.backends.catalog.view(reader=reader)
         instant = self._instant(as_of)
-        query = clock.time("parse", lambda: self._parser.parse(question, view=view, instant=instant))
+        query, unread = clock.time("parse", lambda: self._parse(question, view=view, instant=instant))
         decision = clock.time("route", lambda: self._router.route(query, limits=parts.config.bounds()))
         attempts = [self._attempt(query, decision, (), view=view, clock=clock)]
         fallback = self._router.fallback(query, decision, attempts[0].sufficiency)
         if fallback is not None:
             attempts.append(self._attempt(query, fallback, attempts[0].results, view=view, clock=clock))
-        bundle = clock.time("merge", lambda: self._merge(query, attempts, view=view, as_of=instant))
+        bundle = clock.time("merge", lambda: self._merge(query, attempts, unread, view=view))
         serialized = clock.time(
             "serialize",
             lambda: serialize(
@@ -178,18 +177,32 @@ class GraphRoute:
         except BackendError as error:
             return RetrievalResult(retriever=name, verdict=Verdict.FAILED, reason=error.message)
 
-    def _merge(self, query: ParsedQuery, attempts: Sequence[Attempt], *, view: View, as_of: Instant) -> EvidenceBundle:
+    def _parse(self, question: str, *, view: View, instant: Instant) -> tuple[ParsedQuery, tuple[Degradation, ...]]:
+        """The question taken apart; without the words of the corpus if the lexical store fails.
+
+        Then no name counts as unknown, since only that store can tell. Raises BackendError if the catalog fails.
+        """
+        try:
+            return self._parser.parse(question, view=view, instant=instant), ()
+        except BackendError as error:
+            query = self._bare_parser.parse(question, view=view, instant=instant)
+            return replace(query, unresolved=()), (Degradation(stage="parse", reason=error.message),)
+
+    def _merge(
+        self, query: ParsedQuery, attempts: Sequence[Attempt], unread: Sequence[Degradation], *, view: View
+    ) -> EvidenceBundle:
         results: dict[str, RetrievalResult] = {}
         for attempt in attempts:
             for result in attempt.results:
                 before = results.get(result.retriever)
                 if before is None or before.verdict is Verdict.FAILED:
                     results[result.retriever] = result
-        degraded = tuple(
+        failed = (
             Degradation(stage=result.retriever, reason=result.reason)
             for result in results.values()
             if result.verdict is Verdict.FAILED
         )
+        degraded = (*unread, *failed)
         return merge(
             query,
             attempts[-1].decision,
@@ -209,6 +222,26 @@ class GraphRoute:
         if given is None:
             return instant_of(self._parts.now())
         return parse_as_of(given)
+
+
+class _NoWords:
+    """Stands in for a lexical store that fails: nothing is found, and no word is said to be missing."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        view: View,
+        k: int,
+        where: PassageFilter = NO_FILTER,
+        deadline: float | None = None,
+    ) -> Sequence[Scored]:
+        """Nothing."""
+        return ()
+
+    def document_frequencies(self, terms: Sequence[str], *, view: View) -> Sequence[int]:
+        """One for each term."""
+        return [1] * len(terms)
 
 
 class _Clock:

@@ -318,6 +318,11 @@ def questions(seed: int, rows: Rows) -> list[str]:
     document = rng.choice(rows.documents)
     token = document["text"].split()[0] if document["kind"] in ("wiki", "chat") else document["title"]
     name = rng.choice(NAMES)
+    records = [row["text"].split("\n") for row in rows.documents if row["kind"] in ("change", "catalogue")]
+    stated = [
+        line.partition(": ")[2] for lines in records for line in lines if line.startswith(("headline: ", "name: "))
+    ]
+    alias = rng.choice(stated or [name])
     return [
         f"Who owns {one('service')}?",
         f"Who owned {one('service')} in March 2025?",
@@ -341,6 +346,7 @@ def questions(seed: int, rows: Rows) -> list[str]:
         f"What happened to {name}?",
         f"What do the notes say about {name} and the ledger?",
         f"What is known of {token}?",
+        f"What is known of {alias}?",
         f"Which services does the high {name.split(' ')[0]} change touch?",
         "What are the main themes of the whole corpus?",
         "Summarise what the documents say overall about owners and changes.",
