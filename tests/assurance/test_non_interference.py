@@ -15,8 +15,10 @@ from graphroute.merging.conflicts import settle
 from graphroute.pipeline.engine import GraphRoute
 from graphroute.stores.lexical.inverted import InvertedCore
 from graphroute.stores.lexical.passage_rows import PassageRows
+from graphroute.testing.rows import Rows
 from graphroute.testing.strategies import READERS
 from graphroute.testing.whole_path import outputs, store_of
+from graphroute.types.reader import Reader
 
 READING = [reader for reader in READERS if reader.id in ("one", "public", "two")]
 
@@ -197,3 +199,18 @@ def test_without_a_guard_at_ingest_the_check_fails(remove: Any, corpus_of: Any, 
                     if got != corpus.expected(reader, *asked):
                         return
     pytest.fail("nothing differed")
+
+
+@pytest.mark.xfail(reason="a type that only facts tell is kept without their scopes", strict=True)
+def test_a_type_that_only_hidden_facts_tell_is_hidden(tmp_path: Path) -> None:
+    """`relay` has no row and no prefix: public prose names it, and only a hidden fact makes it a team."""
+    prose = {"doc_id": "d1", "title": "Relay", "text": "About the relay.", "labels": ["public"], "node": "relay"}
+    secret = {"doc_id": "d2", "title": "Plan", "text": "The relay takes over.", "labels": ["board"]}
+    edge = {"edge_id": "e1", "s": "svc:pay", "r": "OWNED_BY", "o": "relay", "supports": [["d2"]]}
+    types = []
+    for rows in (Rows(documents=(prose, secret), edges=(edge,)), Rows(documents=(prose,))):
+        with GraphRoute.open(store_of(rows, tmp_path / f"{len(types)}")) as router:
+            catalog = router._parts.backends.catalog
+            view = catalog.view(reader=Reader("p", ["public"]))
+            types.append((catalog.entities(["relay"], view=view)["relay"].types, view.token))
+    assert types[0] == types[1]
