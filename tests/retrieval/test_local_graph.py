@@ -264,6 +264,14 @@ def test_the_next_reading_is_tried_within_the_margin_only(made: Build, reading: 
     assert bound(run(world, empty, far, params=Params(next_reading_within=0.6))) == ["cluster:us"]
 
 
+def test_a_proof_of_absence_is_not_talked_away_by_another_relation(made: Build, reading: Build) -> None:
+    world = made(ONTOLOGY, ["svc:a HOSTED cluster:eu", "svc:b OWNED_BY team:red"])
+    absent = reading("svc:a -OWNED_BY-> team", asks="list team")
+    other = reading("svc:a -HOSTED-> cluster", asks="list cluster", cost=0.2)
+    assert run(world, absent, other).verdict is Verdict.ABSENT
+    assert bound(run(world, absent, replace(other, cost=0.1))) == ["cluster:eu"]
+
+
 def test_the_best_reading_that_finds_something_wins(made: Build, reading: Build) -> None:
     world = made(ONTOLOGY, ESTATE)
     first = reading("svc:a -HOSTED-> cluster", asks="list cluster", cost=0.0)
@@ -403,12 +411,25 @@ def test_paths_on_old_sources_are_stale_and_counted(made: Build, reading: Build)
     assert "svc:a" in bound(run(world, reading("cluster:eu <-RUNS_ON- svc", asks="list svc"), at="2025-02-01"))
 
 
-@pytest.mark.xfail(reason="most and least count facts on stale sources", raises=AssertionError)
 def test_extremes_leave_stale_paths_out(made: Build, reading: Build) -> None:
     facts = ["svc:a RUNS_ON cluster:eu by old~2024-01-01", "svc:b RUNS_ON cluster:us by new~2026-05-01"]
     world = made(ONTOLOGY, facts)
     assert bound(run(world, reading("every svc -RUNS_ON-> cluster", asks="list cluster"))) == ["cluster:us"]
     assert bound(run(world, reading("every svc -RUNS_ON-> cluster", asks="most cluster"))) == ["cluster:us"]
+
+
+@pytest.mark.xfail(reason="only the last hop of a count is tested for stale sources", raises=AssertionError)
+def test_extremes_leave_paths_out_that_begin_stale(made: Build, reading: Build) -> None:
+    facts = [
+        "svc:a RUNS_ON cluster:eu by old~2024-01-01",
+        "svc:b RUNS_ON cluster:eu by new~2026-05-01",
+        "svc:a OWNED_BY team:red",
+        "svc:b OWNED_BY team:blue",
+    ]
+    world = made(ONTOLOGY, facts)
+    line = "cluster:eu <-RUNS_ON- svc -OWNED_BY-> team"
+    assert bound(run(world, reading(line, asks="list team"))) == ["team:blue"]
+    assert bound(run(world, reading(line, asks="most team"))) == ["team:blue"]
 
 
 def test_attributes_of_the_newest_source_in_force(made: Build, reading: Build) -> None:

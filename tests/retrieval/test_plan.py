@@ -166,7 +166,7 @@ _PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(_PIECES, _PIECES, _PIECES, st.text(max_size=8)), min_size=2, max_size=7))
 def test_no_text_of_a_question_enters_cypher(small_store: Database, pieces: list[str]) -> None:
     catalog = SqliteCatalog(small_store)
