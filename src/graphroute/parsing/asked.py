@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphroute.parsing.reading import Asked
-from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue
+from graphroute.parsing.relations import BE_FORMS, DO_FORMS, GENERIC_WORDS, WordCue
 from graphroute.parsing.tokens import Token, inside
 from graphroute.types.query import Cue, Operation, Role
 
@@ -93,7 +93,8 @@ def find_asked(
     leading = next((t for t in tokens[first:] if t.content), None)
     if leading is not None and leading.key in _PEOPLE and not any(w.first <= leading.index <= w.last for w in words):
         kind = "who"
-    target = None if kind == "when" else _target(tokens, words, first, kind, values)
+    whose = position is not None and tokens[position].key == "whose"
+    target = None if kind == "when" or whose else _target(tokens, words, first, kind, values)
     if kind == "when" and operation is Operation.LIST:
         operation = Operation.DATE
     if kind == "how" and target is not None and words[target].first != first:
@@ -196,8 +197,11 @@ def _target(
                 return None
             if kind == "who" and not copula and any(role not in _NOUN_ROLES for _, role in word.entry.relations):
                 return None
-            return _head(tokens, words, cue)
+            return cue if tokens[word.last].key.endswith("'s") else _head(tokens, words, cue)
         if token.owner in {"mention", "identifier", "date"}:
+            return None
+        if token.key in DO_FORMS and kind != "who":
+            # "what did the director of X direct": what follows acts and is not asked for.
             return None
         if token.key in BE_FORMS:
             copula = True

@@ -81,7 +81,7 @@ class Parser:
         aggregations = find_aggregations(
             text, masked=[*strong_spans, *((date.cue.start, date.cue.end) for date in dates)]
         )
-        modifiers = find_modifiers(text, masked=strong_spans)
+        modifiers = find_modifiers(text, masked=[*strong_spans, *((cue.start, cue.end) for cue in aggregations)])
         negations = find_negations(text, masked=strong_spans)
         asking = read_question(text, masked=strong_spans)
         self._own(tokens, mentions, dates, quotes, found.unresolved)

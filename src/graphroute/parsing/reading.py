@@ -57,6 +57,8 @@ UNEXPLAINED_BESIDE_RELATION = 0.9
 UNUSED_VALUE = 0.5
 SHARED_WORD = 0.3
 EACH_OF_SEVERAL = 0.3
+WALKED_ONCE = 1.2
+NEARER_TO_ANOTHER_ANCHOR = 0.4
 MEMBERSHIP = 0.3
 """What a relation of members gains where the question says "is in"."""
 WORD_IS_ANCHOR_TOO = 1.5
@@ -65,6 +67,8 @@ MAX_COST = 2.6
 
 _LINKING = frozenset({"the", "a", "an", "named", "called", "is", "are", "was", "were"})
 _GOVERNING = frozenset({"of", "for", "in", "on", "by", "from", "with", "to", "at", "against", "under"})
+_PERSONAL = frozenset({"i", "my", "me", "we", "our", "you", "your"})
+_ADVICE = frozenset({"can", "could", "should", "may", "must", "shall", "would"})
 _JOINT = frozenset({"both", "common", "same", "share", "shared"})
 _FAR = 1000
 _BOUNDS = (0.8, 1.6, 2.8)
@@ -172,6 +176,9 @@ class ReadingSearch:
         weak = [(m.cue.start, m.cue.end) for m in question.mentions if not m.strong]
         strange = [t for t, _ in self._unexplained(question, (), set()) if not inside(weak, t.start, t.end)]
         if UNEXPLAINED_WORD * len(strange) > MAX_COST:
+            return ()
+        keys = [token.key for token in question.tokens]
+        if question.asked.operation is Operation.EXISTS and _ADVICE & set(keys[:2]) and _PERSONAL & set(keys):
             return ()
         found = self._attribute_readings(question)
         compares = question.asked.operation in (Operation.FIRST, Operation.LAST, Operation.COMPARE)
@@ -327,8 +334,8 @@ class ReadingSearch:
     def _may_be_unanchored(question: Question) -> bool:
         """A question about all there is: it names nobody, asks no advice, and counts, compares or narrows by a value."""
         keys = [token.key for token in question.tokens]
-        personal = {"i", "my", "me", "we", "our", "you", "your"} & set(keys)
-        advice = {"can", "could", "should", "may", "must", "shall", "would"} & set(keys[:3])
+        personal = _PERSONAL & set(keys)
+        advice = _ADVICE & set(keys[:3])
         counting = question.asked.operation in (Operation.COUNT, Operation.MOST, Operation.LEAST)
         return not question.unresolved and not personal and not advice and (counting or bool(question.values))
 
@@ -410,7 +417,8 @@ class ReadingSearch:
         options = [self._paths(question, anchor, alone=False) for anchor in anchors]
         readings = []
         if all(options):
-            combos = sorted(product(*[option[:8] for option in options]), key=lambda c: sum(p.cost for p in c))
+            kept = max(1, round(64 ** (1 / len(options))))
+            combos = sorted(product(*[option[:kept] for option in options]), key=lambda c: sum(p.cost for p in c))
             for combo in combos[:40]:
                 ends = [set(path.types_seen[-1]) for path in combo]
                 if not set.intersection(*ends):
@@ -690,6 +698,10 @@ class ReadingSearch:
             for index in slots:
                 word = question.words[index]
                 if index in used:
+                    named = {predicate for predicate, _ in word.entry.relations}
+                    if word.double and sum(step.predicate in named for step in steps) < 2:
+                        cost += WALKED_ONCE
+                        why.append(f"{word.text!r} is shared and walked once")
                     continue
                 if word.is_type and index not in missing:
                     continue
@@ -797,7 +809,7 @@ class ReadingSearch:
         for path in paths[1:]:
             target_types &= set(path.types_seen[-1])
         if len(paths) > 1:
-            extra, why = self._joint_cost(question, paths)
+            extra, why = self._joint_cost(question, anchors, paths)
             cost += extra
             reasons.extend(why)
         used_mentions = {id(m) for anchor in anchors for m in anchor.mentions}
@@ -923,10 +935,18 @@ class ReadingSearch:
             for anchor in anchors
         )
 
-    def _joint_cost(self, question: Question, paths: tuple[_Path, ...]) -> tuple[float, list[str]]:
-        """What several branches together leave unused, and relation words they share."""
+    def _joint_cost(
+        self, question: Question, anchors: tuple[Anchor, ...], paths: tuple[_Path, ...]
+    ) -> tuple[float, list[str]]:
+        """What several branches together leave unused, relation words they share, and words nearer to another anchor."""
         cost = 0.0
         why: list[str] = []
+        distances = [self._distances(question, anchor) for anchor in anchors]
+        for number, path in enumerate(paths):
+            for index in path.used:
+                if any(other[index] < distances[number][index] for other in distances):
+                    cost += NEARER_TO_ANOTHER_ANCHOR
+                    why.append(f"{question.words[index].text!r} stands nearer to another name")
         used: dict[int, int] = {}
         for path in paths:
             for index in path.used:
