@@ -41,7 +41,7 @@ def test_the_parser_takes_any_text(corpus_of: Any, scale: Any) -> None:
     view = router._parts.backends.catalog.view(reader=ALL)
     rng = seeded(22)
     refused = 0
-    for number in range(scale(3_000, 50_000)):
+    for number in range(scale(2_000, 50_000)):
         text = random_text(rng)
         try:
             query = router._parser.parse(text, view=view, instant=1_780_000_000_000_000)
@@ -81,7 +81,7 @@ def test_the_engine_answers_any_text(corpus_of: Any, scale: Any, tmp_path: Path)
     log = tmp_path / "log.jsonl"
     answered = 0
     with GraphRoute.open(corpus_of(0).folder / "full" / "store.sqlite", log=log) as router:
-        for question in hostile_questions(seeded(23), scale(80, 600)):
+        for question in hostile_questions(seeded(23), scale(40, 600)):
             try:
                 trace = router.ask(question, reader=ALL)
             except UsageError:
