@@ -854,8 +854,10 @@ class ReadingSearch:
             reasons.append("a named slot is unresolved")
         explained = {index for path in paths for index in path.used}
         unexplained = self._unexplained(question, anchors, explained)
+        cued = any(step.cue is not None for path in paths for step in path.steps)
         for token, beside in unexplained:
-            cost += UNEXPLAINED_BESIDE_RELATION if beside else UNEXPLAINED_WORD
+            # Where no word names a relation, a word that is not understood may be the one that does.
+            cost += UNEXPLAINED_BESIDE_RELATION if beside or (paths[0].steps and not cued) else UNEXPLAINED_WORD
             reasons.append(f"{token.text!r} unexplained" + (" beside a relation" if beside else ""))
         target_word = question.words[asked.target] if asked.target is not None else None
         narrowed = target_types
