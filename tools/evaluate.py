@@ -69,6 +69,8 @@ def _git(*arguments: str) -> bytes:
 def ontologies(name: str) -> list[tuple[str, Path | None]]:
     """The ontologies a set is measured with: the written one if there is one, and none, so that it is inferred."""
     written = ROOT / "evals" / "ontologies" / f"{name}.yaml"
+    if not written.exists() and (ROOT / "evals" / "datasets" / name).is_dir():
+        written = ROOT / "schema" / "ontology.yaml"
     return [*([("written", written)] if written.exists() else []), ("inferred", None)]
 
 
@@ -190,6 +192,11 @@ def main() -> int:
     parser.add_argument("--sets", default="", help="names, separated by commas; all if left out")
     parser.add_argument("--systems", default="", help="names, separated by commas; all if left out")
     parser.add_argument("--ontology", choices=("written", "inferred"), help="one of the two only")
+    parser.add_argument(
+        "--no-vectors",
+        default="",
+        help="sets to measure without vectors, separated by commas, or 'all'; the table says so",
+    )
     parser.add_argument("--work", type=Path, default=WORK, help="where stores and results files are kept")
     arguments = parser.parse_args()
     measured = commit()
@@ -197,6 +204,7 @@ def main() -> int:
     if arguments.sample and not arguments.systems:
         systems = list(SAMPLE_SYSTEMS)
     whole = not (arguments.sample or arguments.sets or arguments.systems or arguments.ontology)
+    plain = {name for name in arguments.no_vectors.split(",") if name}
     reports: list[tuple[str, str, Report]] = []
     wrong: list[str] = []
     for folder in data_sets([name for name in arguments.sets.split(",") if name]):
@@ -207,7 +215,8 @@ def main() -> int:
             kind = f"{folder.name}.{ontology}{'.sample' if arguments.sample else ''}"
             print(f"{folder.name}, {ontology} ontology", flush=True)
             store = arguments.work / "stores" / f"{kind}.sqlite"
-            ingest(folder, store, path, vectors=not arguments.sample)
+            vectors = not (arguments.sample or "all" in plain or folder.name in plain)
+            ingest(folder, store, path, vectors=vectors)
             out = arguments.work / "runs" / measured / kind
             questions = sample(folder, out / "questions.jsonl", SAMPLE_PER_FAMILY) if arguments.sample else None
             report = evaluate(
@@ -222,6 +231,8 @@ def main() -> int:
                     shutil.copyfile(out / name, kept / name)
             print(f"  {time.monotonic() - begun:.0f} s", flush=True)
     overview = table(reports, measured)
+    if plain and not arguments.sample:
+        overview += f"\nMeasured without vectors (vector search finds nothing there): {', '.join(sorted(plain))}.\n"
     if whole:
         RESULTS.mkdir(parents=True, exist_ok=True)
         (RESULTS / "README.md").write_text(overview, encoding="utf-8")
