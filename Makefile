@@ -40,6 +40,7 @@ check: setup ## The static checks: format, lint, types, import contracts, genera
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/layout.py --check
+	$(BIN)/python tools/reference.py --check
 
 assure: setup ## The long versions of the checks of permissions, determinism, faults and hostile input.
 	GRAPHROUTE_ASSURE=1 $(BIN)/python -m pytest tests/assurance -n $(JOBS)
@@ -61,6 +62,7 @@ format: setup ## Format the code and mend what the linter can.
 
 docs: setup ## Write the generated documents.
 	$(BIN)/python tools/layout.py
+	$(BIN)/python tools/reference.py
 
 clean: ## Remove the environment, stores and caches of this checkout.
 	rm -rf $(VENV) .graphroute build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
