@@ -11,12 +11,14 @@ from typing import Any
 
 from graphroute import GraphRoute, Reader, Trace
 from graphroute.cli import output
+from graphroute.errors import DataError
 from graphroute.evaluation.dataset import Dataset, load_dataset
 from graphroute.evaluation.question_set import Question
 from graphroute.indexing.embedding import VectorCache
 from graphroute.indexing.ingest import ingest
 from graphroute.models.embedders import load_embedder
 from graphroute.ontology.load import load_ontology
+from graphroute.stores.database import Database
 from graphroute.strict_yaml import read_strict
 from graphroute.types.evidence import EvidenceBundle, EvidenceUnit
 from graphroute.types.graph import Direction
@@ -39,6 +41,12 @@ def prepare(store: Path = STORE, *, vectors: bool = True) -> None:
     """Brings the demo store up to date; what is there already is not made again."""
     demo: dict[str, Any] = read_strict(ROOT / FOLDER / "demo.yaml").value
     store.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        Database(store).close()
+    except DataError:
+        # Of another version's format. Everything in it is made anew from the corpus.
+        for part in store.parent.glob(f"{store.name}*"):
+            part.unlink()
     with output.Progress() as bar, VectorCache() as cache:
         report = ingest(
             ROOT / FOLDER,

@@ -132,7 +132,7 @@ def bounds(schema: Schema) -> str:
     if low is None and high is None:
         return ""
     above = "above " if "exclusiveMinimum" in schema else ""
-    return f" {above}{'' if low is None else low:}..{'' if high is None else high:}"
+    return f" {above}{number(low)}..{number(high)}"
 
 
 def keys(model: Any, *, skip: Sequence[str] = ()) -> Iterator[list[str]]:
