@@ -48,7 +48,8 @@ def find_mentions(
     grams = _grams(tokens)
     keys = {key for _, _, key in grams} | {alias_key(cue.text) for cue in identifier_cues}
     aliases = catalog.aliases(sorted(keys), view=view)
-    identifier_cues = [_widened(cue, text, tokens, grams, aliases) for cue in identifier_cues]
+    named = [gram for gram in grams if gram[2] in aliases]
+    identifier_cues = [_widened(cue, text, tokens, named) for cue in identifier_cues]
     identifiers, unresolved = _identifiers(identifier_cues, aliases, lexical=lexical, view=view)
     taken = [(mention.cue.start, mention.cue.end) for mention in identifiers]
     quoted = {(cue.start, cue.end): cue for cue in quotes}
@@ -120,14 +121,13 @@ def _widened(
     cue: Cue,
     text: str,
     tokens: Sequence[Token],
-    grams: Sequence[tuple[int, int, str]],
-    aliases: Mapping[str, tuple[Candidate, ...]],
+    named: Sequence[tuple[int, int, str]],
 ) -> Cue:
     """An identifier inside a longer name is that name: "MKT 10.1.3" in "MKT 10.1.3B.(1).Guidance"."""
     best = (cue.start, cue.end)
-    for first, last, key in grams:
+    for first, last, _ in named:
         start, end = tokens[first].start, tokens[last].end
-        if start <= cue.start and cue.end <= end and end - start > best[1] - best[0] and key in aliases:
+        if start <= cue.start and cue.end <= end and end - start > best[1] - best[0]:
             best = (start, end)
     if best == (cue.start, cue.end):
         return cue

@@ -71,6 +71,10 @@ _PERSONAL = frozenset({"i", "my", "me", "we", "our", "you", "your"})
 _ADVICE = frozenset({"can", "could", "should", "may", "must", "shall", "would"})
 _JOINT = frozenset({"both", "common", "same", "share", "shared"})
 _FAR = 1000
+MAX_NAMES = 12
+MAX_WORDS = 40
+"""Questions that name more things or relations than this are texts, not queries; the bound keeps the search short."""
+
 _BOUNDS = (0.8, 1.6, 2.8)
 _KEEP = 14
 
@@ -172,6 +176,8 @@ class ReadingSearch:
 
     def search(self, question: Question) -> tuple[Reading, ...]:
         """Readings of the question, best first, at most eight; empty if none explains enough of it."""
+        if len(question.mentions) > MAX_NAMES or len(question.words) > MAX_WORDS:
+            return ()
         self._mark(question)
         weak = [(m.cue.start, m.cue.end) for m in question.mentions if not m.strong]
         strange = [t for t, _ in self._unexplained(question, (), set()) if not inside(weak, t.start, t.end)]
@@ -275,11 +281,26 @@ class ReadingSearch:
         for first, second in pairwise(relations):
             shared = {p for p, _ in first.entry.relations} & {p for p, _ in second.entry.relations}
             between = any(first.end <= w.start < second.start and w.is_type for w in question.words)
+            if second.last > second.first and not between and self._same_ends(first, second):
+                # "approved the beta readiness review of X": the longer phrase names the hop, the verb only carries it.
+                first.shadowed = True
+                continue
             nouns = all(_noun_side(role) is not None for _, role in first.entry.relations)
             if first.shadowed or first.is_type or second.is_type or nouns or between or not shared:
                 continue
             if all(not set(self._ontology.relations[name].range) & self._agents for name in shared):
                 second.shadowed = True
+
+    def _same_ends(self, verb: WordCue, noun: WordCue) -> bool:
+        """A verb and another relation's noun that link the same types."""
+        verbal = all(_noun_side(role) is None for _, role in verb.entry.relations)
+        nominal = all(_noun_side(role) is not None for _, role in noun.entry.relations)
+        ends = [
+            {(self._ontology.relations[p].domain, self._ontology.relations[p].range) for p, _ in word.entry.relations}
+            for word in (verb, noun)
+        ]
+        names = [{p for p, _ in word.entry.relations} for word in (verb, noun)]
+        return verbal and nominal and not names[0] & names[1] and bool(ends[0] & ends[1])
 
     def _double(self, question: Question) -> None:
         strong = [m for m in question.mentions if m.strong]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphroute.parsing.tokens import Token
-from graphroute.parsing.vocabulary import Entry, Vocabulary, word_lemma
+from graphroute.parsing.vocabulary import Entry, Vocabulary
 from graphroute.types.query import Cue, CueKind, RelationCue, Role
 
 BE_FORMS = frozenset(["is", "are", "was", "were", "be", "been", "being", "am", "get", "gets", "got"])
@@ -265,7 +265,7 @@ def find_words(
         for first, last, entry in found:
             start, end = tokens[first].start, tokens[last].end
             content = [t.key for t in tokens[first : last + 1] if t.content] or [tokens[last].key]
-            entry = _by_form(entry.narrowed(tuple(word_lemma(key) for key in content)), tokens[last].key)
+            entry = _by_form(entry.narrowed(content), tokens[last].key)
             if entry.preposition and any(low < end and start < high for low, high in others):
                 near = [token.key for token in tokens[last + 1 : last + 4]] + [token.key for token in tokens[:2]]
                 if entry.preposition not in near:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -46,7 +47,13 @@ def tokenize(text: str) -> list[Token]:
 
 def claim(tokens: Sequence[Token], start: int, end: int, owner: str) -> list[Token]:
     """Give all unowned tokens inside `[start, end)` an owner and return them."""
-    taken = [token for token in tokens if start <= token.start and token.end <= end and not token.owner]
+    first = bisect_left(tokens, start, key=lambda token: token.start)
+    taken = []
+    for token in tokens[first:]:
+        if token.start >= end:
+            break
+        if token.end <= end and not token.owner:
+            taken.append(token)
     for token in taken:
         token.owner = owner
     return taken

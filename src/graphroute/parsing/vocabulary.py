@@ -98,8 +98,31 @@ def phrase_lemmas(phrase: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def word_lemma(key: str) -> str:
-    """The base form of a folded word."""
-    return lemma(key.removesuffix("'s").removesuffix("'")) if detect_language(key) == "en" else key
+    """The base form of a folded word as a noun."""
+    if detect_language(key) != "en":
+        return key
+    base = lemma(key.removesuffix("'s").removesuffix("'"))
+    if len(base) > 4 and base.endswith("ies"):
+        return base[:-3] + "y"
+    if base.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return base[:-2]
+    return base[:-1] if len(base) > 3 and base.endswith("s") and not base.endswith(("ss", "us", "is")) else base
+
+
+@lru_cache(maxsize=65536)
+def word_bases(key: str) -> frozenset[str]:
+    """Base forms that a folded word may be an inflection of, as a noun or a verb."""
+    base = word_lemma(key)
+    found = {base, key}
+    for ending in ("ed", "ing"):
+        if key.endswith(ending) and len(key) > len(ending) + 2:
+            stripped = key.removesuffix(ending)
+            found |= {stripped, stripped + "e"}
+            if stripped[-1] == stripped[-2]:
+                found.add(stripped[:-1])
+            if ending == "ed" and stripped.endswith("i"):
+                found.add(stripped[:-1] + "y")
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +136,17 @@ class Entry:
     preposition: str = ""
     exact: tuple[tuple[tuple[str, ...], Entry], ...] = ()
 
-    def narrowed(self, lemmas: tuple[str, ...]) -> Entry:
+    def narrowed(self, keys: Sequence[str]) -> Entry:
         """The entry of the very words where there is one: "author" is not "authorize", though their stems are one."""
-        return next((entry for forms, entry in self.exact if forms == lemmas), self)
+        bases = [word_bases(key) for key in keys]
+        lemmas = tuple(word_lemma(key) for key in keys)
+        for forms, entry in self.exact:
+            if forms in (lemmas, tuple(keys)):
+                return entry
+        for forms, entry in self.exact:
+            if len(forms) == len(bases) and all(form in base for form, base in zip(forms, bases, strict=True)):
+                return entry
+        return self
 
 
 class _Node:
