@@ -20,6 +20,8 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +185,41 @@ def _value(group: Group, metric: str) -> str:
     return f"{group[metric].value:.2f}" if metric in group else "-"
 
 
+@dataclass(frozen=True)
+class Job:
+    """One data set with one ontology."""
+
+    folder: Path
+    ontology: str
+    path: Path | None
+    systems: tuple[str, ...]
+    vectors: bool
+    sample: bool
+    work: Path
+    measured: str
+
+
+def run(job: Job) -> tuple[Report, Path]:
+    """Ingests and measures one job; the report and the folder of its files."""
+    begun = time.monotonic()
+    kind = f"{job.folder.name}.{job.ontology}{'.sample' if job.sample else ''}"
+    store = job.work / "stores" / f"{kind}.sqlite"
+    ingest(job.folder, store, job.path, vectors=job.vectors)
+    out = job.work / "runs" / job.measured / kind
+    questions = sample(job.folder, out / "questions.jsonl", SAMPLE_PER_FAMILY) if job.sample else None
+    report = evaluate(
+        job.folder,
+        store,
+        questions=questions,
+        systems=list(job.systems),
+        systems_dir=SYSTEMS,
+        out=out,
+        progress=progress,
+    )
+    print(f"{job.folder.name}, {job.ontology} ontology: {time.monotonic() - begun:.0f} s", flush=True)
+    return report, out
+
+
 def main() -> int:
     """Runs what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -197,6 +234,7 @@ def main() -> int:
         default="",
         help="sets to measure without vectors, separated by commas, or 'all'; the table says so",
     )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="data sets measured at a time")
     parser.add_argument("--work", type=Path, default=WORK, help="where stores and results files are kept")
     arguments = parser.parse_args()
     measured = commit()
@@ -205,31 +243,32 @@ def main() -> int:
         systems = list(SAMPLE_SYSTEMS)
     whole = not (arguments.sample or arguments.sets or arguments.systems or arguments.ontology)
     plain = {name for name in arguments.no_vectors.split(",") if name}
+    jobs = [
+        Job(
+            folder=folder,
+            ontology=ontology,
+            path=path,
+            systems=tuple(systems),
+            vectors=not (arguments.sample or "all" in plain or folder.name in plain),
+            sample=arguments.sample,
+            work=arguments.work,
+            measured=measured,
+        )
+        for folder in data_sets([name for name in arguments.sets.split(",") if name])
+        for ontology, path in ontologies(folder.name)
+        if arguments.ontology in (None, ontology)
+    ]
     reports: list[tuple[str, str, Report]] = []
     wrong: list[str] = []
-    for folder in data_sets([name for name in arguments.sets.split(",") if name]):
-        for ontology, path in ontologies(folder.name):
-            if arguments.ontology and ontology != arguments.ontology:
-                continue
-            begun = time.monotonic()
-            kind = f"{folder.name}.{ontology}{'.sample' if arguments.sample else ''}"
-            print(f"{folder.name}, {ontology} ontology", flush=True)
-            store = arguments.work / "stores" / f"{kind}.sqlite"
-            vectors = not (arguments.sample or "all" in plain or folder.name in plain)
-            ingest(folder, store, path, vectors=vectors)
-            out = arguments.work / "runs" / measured / kind
-            questions = sample(folder, out / "questions.jsonl", SAMPLE_PER_FAMILY) if arguments.sample else None
-            report = evaluate(
-                folder, store, questions=questions, systems=systems, systems_dir=SYSTEMS, out=out, progress=progress
-            )
-            reports.append((folder.name, ontology, report))
+    with ProcessPoolExecutor(max_workers=max(1, arguments.jobs)) as pool:
+        for job, (report, out) in zip(jobs, pool.map(run, jobs), strict=True):
+            reports.append((job.folder.name, job.ontology, report))
             wrong += violations(report)
             if whole:
-                kept = RESULTS / folder.name / ontology
+                kept = RESULTS / job.folder.name / job.ontology
                 kept.mkdir(parents=True, exist_ok=True)
                 for name in ("report.json", "report.md"):
                     shutil.copyfile(out / name, kept / name)
-            print(f"  {time.monotonic() - begun:.0f} s", flush=True)
     overview = table(reports, measured)
     if plain and not arguments.sample:
         overview += f"\nMeasured without vectors (vector search finds nothing there): {', '.join(sorted(plain))}.\n"
