@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphroute.retrieval.base import Backends
-from graphroute.retrieval.plan import cypher_of, describe, pattern_of, without_time
+from graphroute.retrieval.plan import before_now, cypher_of, describe, pattern_of
 from graphroute.stores.graph.base import HARD_MAX_PATHS
 from graphroute.types.graph import Attribute, Direction, Fact, Hop, Path, PathPattern
 from graphroute.types.ontology import RelationKind
-from graphroute.types.query import Branch, DateMode, Operation, ParsedQuery, Reading
+from graphroute.types.query import Branch, DateMode, HopReading, Operation, ParsedQuery, Reading
 from graphroute.types.retrieval import Binding, Hit, RetrievalResult, ScoreKind, Verdict
 from graphroute.types.route import Limits
 from graphroute.types.source import Passage
@@ -21,6 +21,8 @@ from graphroute.types.time import Instant, Interval, TimeFilter, TimeMode, forma
 from graphroute.types.view import View
 
 _DAY = 86_400_000_000
+_COMPARED = (Operation.FIRST, Operation.LAST, Operation.MOST, Operation.LEAST, Operation.COMPARE)
+"""Operations that pick among the values of an attribute."""
 
 
 class Params(BaseModel):
@@ -38,6 +40,8 @@ class Params(BaseModel):
 
 @dataclass(slots=True)
 class _Outcome:
+    """What a reading found. `expired`: it held once; `unknown`: the facts cannot tell, so nothing is proved absent."""
+
     bindings: tuple[Binding, ...]
     hits: tuple[Hit, ...]
     anchors: tuple[str, ...]
@@ -47,6 +51,7 @@ class _Outcome:
     instant: Instant | None = None
     reason: str = ""
     expired: bool = False
+    unknown: bool = False
 
 
 class LocalGraph:
@@ -67,7 +72,11 @@ class LocalGraph:
         prior: Sequence[RetrievalResult] = (),
         deadline: float | None = None,
     ) -> RetrievalResult:
-        """Paths and bindings. ABSENT only if everything resolved and the relations are closed-world or their facts expired."""
+        """Paths and bindings. ABSENT only if everything resolved and the relations are closed-world, or the answer held once and expired.
+
+        Facts without the date that the question turns on prove nothing: EMPTY. `truncated_by` is set where bindings had to be read off
+        paths (stale sources, ranges of time, orders) and there were more than the store gives; they are then a lower bound.
+        """
         began = time.perf_counter()
         fitting = [
             reading
@@ -118,7 +127,11 @@ class LocalGraph:
             reading=reading,
             anchors=outcome.anchors,
             plan=describe(reading),
-            cypher=cypher_of(reading, limit=limits.max_paths),
+            cypher=cypher_of(
+                reading,
+                limit=limits.max_paths,
+                events=[name for name, kind in self._kinds().items() if kind is RelationKind.EVENT],
+            ),
             truncated_by=outcome.truncated_by,
             evidence_truncated=outcome.evidence_truncated,
             instant=outcome.instant,
@@ -129,7 +142,7 @@ class LocalGraph:
         )
 
     def _empty_verdict(self, reading: Reading, outcome: _Outcome) -> Verdict:
-        if reading.cost > self._params.confident_cost:
+        if reading.cost > self._params.confident_cost or outcome.unknown:
             return Verdict.EMPTY
         if outcome.expired or outcome.stale:
             return Verdict.ABSENT
@@ -147,33 +160,31 @@ class LocalGraph:
     def _run(
         self, reading: Reading, query: ParsedQuery, *, view: View, limits: Limits, deadline: float | None
     ) -> _Outcome:
-        moved: TimeFilter | None = None
         event_hits: tuple[Hit, ...] = ()
         instant: Instant | None = None
         if reading.event is not None:
             resolved = self._event_instant(reading, view=view, deadline=deadline)
             if resolved is None:
-                return _Outcome((), (), reading.event.anchors, reason=f"no date for {reading.event.cue.text!r}")
+                reason = f"no date for {reading.event.cue.text!r}"
+                return _Outcome((), (), reading.event.anchors, reason=reason, unknown=True)
             instant, event_hits = resolved
-            moved = _event_filter(reading, instant)
+            reading = _moved(reading, reading.event.mode, instant, self._kinds())
         if reading.attribute is not None:
             outcome = self._attributes(reading, query, view=view, deadline=deadline)
         elif reading.operation in (Operation.MOST, Operation.LEAST):
-            outcome = self._extreme(reading, query, view=view, limits=limits, moved=moved, deadline=deadline)
+            outcome = self._extreme(reading, query, view=view, limits=limits, deadline=deadline)
         else:
-            outcome = self._join(reading, query, view=view, limits=limits, moved=moved, deadline=deadline)
+            outcome = self._join(reading, query, view=view, limits=limits, deadline=deadline)
         outcome.instant = instant
         if outcome.bindings:
-            outcome.anchors = (*outcome.anchors, *self._given(reading, view=view, moved=moved, deadline=deadline))
+            outcome.anchors = (*outcome.anchors, *self._given(reading, view=view, deadline=deadline))
         outcome.hits = (*event_hits, *outcome.hits) if outcome.bindings else outcome.hits
         return outcome
 
-    def _given(
-        self, reading: Reading, *, view: View, moved: TimeFilter | None, deadline: float | None
-    ) -> tuple[str, ...]:
+    def _given(self, reading: Reading, *, view: View, deadline: float | None) -> tuple[str, ...]:
         """What a described record names itself: the ticket gives the clusters it touched (mission D6)."""
         found: set[str] = set()
-        for branch, pattern in self._patterns(reading, view=view, moved=moved):
+        for branch, pattern in self._patterns(reading, view=view):
             described = branch.mention is not None and branch.mention.rule.startswith("description")
             if described and len(pattern.hops) > 1:
                 first = replace(pattern, hops=pattern.hops[:1])
@@ -187,7 +198,7 @@ class LocalGraph:
             return self._backends.catalog.entities_where(branch.start_types, branch.start_filters, view=view)
         return self._backends.graph.entities_of_type(branch.start_types, view=view)
 
-    def _patterns(self, reading: Reading, *, view: View, moved: TimeFilter | None) -> list[tuple[Branch, PathPattern]]:
+    def _patterns(self, reading: Reading, *, view: View) -> list[tuple[Branch, PathPattern]]:
         found = []
         for branch in reading.branches:
             if not branch.hops:
@@ -197,7 +208,6 @@ class LocalGraph:
                 self._starts(branch, view=view),
                 ontology=self._backends.ontology,
                 final_filters=reading.filters,
-                time=moved,
                 limit=HARD_MAX_PATHS,
             )
             found.append((branch, pattern))
@@ -210,12 +220,11 @@ class LocalGraph:
         *,
         view: View,
         limits: Limits,
-        moved: TimeFilter | None,
         deadline: float | None,
     ) -> _Outcome:
         graph = self._backends.graph
         anchors = tuple(dict.fromkeys(a for branch in reading.branches for a in branch.anchors))
-        patterns = self._patterns(reading, view=view, moved=moved)
+        patterns = self._patterns(reading, view=view)
         if not patterns:
             branch = reading.branches[0]
             ids = self._backends.catalog.entities_where(branch.start_types, reading.filters, view=view)
@@ -224,27 +233,26 @@ class LocalGraph:
         paths_by_branch: list[tuple[Path, ...]] = []
         sets: list[set[str]] = []
         stale = 0
-        truncated = None
+        truncated: str | None = None
         for _, pattern in patterns:
             if exact:
-                found = graph.paths(pattern, view=view, deadline=deadline)
-                kept, old = self._fresh(found.paths, query, view=view)
-                kept = tuple(path for path in kept if _share_instant(path, self._kinds()))
+                kept, old, limit = self._valid_paths(pattern, query, view=view, deadline=deadline)
                 stale += old
-                if found.truncated:
-                    truncated = "hard path limit"
+                truncated = truncated or limit
                 paths_by_branch.append(kept)
                 sets.append({path.end for path in kept})
             else:
                 sets.append(set(graph.reach(pattern, view=view, deadline=deadline)))
-        ends = set.intersection(*sets) if reading.combine == "all" else set.union(*sets)
+        ends = _combined(sets, reading)
         bindings = tuple(sorted(ends))
         if not bindings:
             expired = not stale and self._expired(patterns, reading, view=view, deadline=deadline)
             reason = "every path rests on a source past its maximum age" if stale else "no valid readable fact"
             if expired:
                 reason = "no fact in force at the instant asked about"
-            return _Outcome((), (), anchors, stale=stale, reason=reason, expired=expired)
+            return _Outcome(
+                (), (), anchors, truncated, stale=stale, reason=reason, expired=expired, unknown=truncated is not None
+            )
         if not exact:
             for _, pattern in patterns:
                 last = replace(pattern.hops[-1], ends=bindings)
@@ -253,11 +261,14 @@ class LocalGraph:
                 paths_by_branch.append(tuple(p for p in found.paths if _share_instant(p, self._kinds())))
         chosen_ends = bindings
         if reading.operation in (Operation.FIRST, Operation.LAST) and reading.attribute is None:
-            chosen_ends, paths_by_branch = _extreme_by_time(reading.operation, bindings, paths_by_branch)
+            chosen_ends, paths_by_branch = _extreme_by_time(reading.operation, paths_by_branch)
+            if not chosen_ends:
+                return _Outcome((), (), anchors, truncated, stale=stale, reason="no date is known", unknown=True)
         hits, cut = _choose(paths_by_branch, chosen_ends, limits.max_paths, joined=reading.combine == "all")
         if reading.operation is Operation.DATE:
-            return self._dates(reading, paths_by_branch, hits, anchors)
-        outcome = self._answer(reading, chosen_ends, hits, anchors, view=view)
+            outcome = self._dates(paths_by_branch, hits, anchors)
+        else:
+            outcome = self._answer(reading, chosen_ends, hits, anchors, view=view)
         outcome.stale = stale
         outcome.truncated_by = truncated
         outcome.evidence_truncated = cut
@@ -317,6 +328,15 @@ class LocalGraph:
         kept = tuple(path for path in paths if all(fresh(hop.fact) for hop in path.hops))
         return kept, len(paths) - len(kept)
 
+    def _valid_paths(
+        self, pattern: PathPattern, query: ParsedQuery, *, view: View, deadline: float | None
+    ) -> tuple[tuple[Path, ...], int, str | None]:
+        """Fresh paths whose states share an instant, how many are stale, and what cut them if the store had more."""
+        found = self._backends.graph.paths(pattern, view=view, deadline=deadline)
+        kept, stale = self._fresh(found.paths, query, view=view)
+        shared = tuple(path for path in kept if _share_instant(path, self._kinds()))
+        return shared, stale, "hard path limit" if found.truncated else None
+
     def _expired(
         self,
         patterns: Sequence[tuple[Branch, PathPattern]],
@@ -325,10 +345,18 @@ class LocalGraph:
         view: View,
         deadline: float | None,
     ) -> bool:
-        return all(
-            bool(self._backends.graph.reach(without_time(pattern), view=view, deadline=deadline))
-            for _, pattern in patterns
-        )
+        """The question had an answer at some instant before the one asked about: all branches met, each by facts that shared an instant."""
+        if all(hop.time.mode is TimeMode.ANY for _, pattern in patterns for hop in pattern.hops):
+            return False
+        sets = []
+        for _, pattern in patterns:
+            earlier = before_now(pattern)
+            if len(pattern.hops) == 1:
+                sets.append(set(self._backends.graph.reach(earlier, view=view, deadline=deadline)))
+                continue
+            found = self._backends.graph.paths(earlier, view=view, deadline=deadline)
+            sets.append({path.end for path in found.paths if _share_instant(path, self._kinds())})
+        return bool(_combined(sets, reading))
 
     def _answer(
         self, reading: Reading, ends: Iterable[str], hits: tuple[Hit, ...], anchors: tuple[str, ...], *, view: View
@@ -344,9 +372,7 @@ class LocalGraph:
         bindings = tuple(Binding(id=i, display=names[i].name if i in names else i) for i in ids)
         return _Outcome(bindings, hits, anchors, reason=f"{len(ids)} bindings")
 
-    def _dates(
-        self, reading: Reading, paths: Sequence[tuple[Path, ...]], hits: tuple[Hit, ...], anchors: tuple[str, ...]
-    ) -> _Outcome:
+    def _dates(self, paths: Sequence[tuple[Path, ...]], hits: tuple[Hit, ...], anchors: tuple[str, ...]) -> _Outcome:
         starts = sorted(
             {
                 path.hops[-1].fact.validity.start
@@ -356,6 +382,8 @@ class LocalGraph:
             }
         )
         bindings = tuple(Binding(id=None, display=format_instant(start) or "") for start in starts)
+        if not bindings:
+            return _Outcome((), (), anchors, reason="no date is known", unknown=True)
         return _Outcome(bindings, hits, anchors, reason="dates of the facts")
 
     def _extreme(
@@ -365,42 +393,42 @@ class LocalGraph:
         *,
         view: View,
         limits: Limits,
-        moved: TimeFilter | None,
         deadline: float | None,
     ) -> _Outcome:
-        """Group and count: for each value of the slot the distinct entities one hop before it."""
+        """Group and count: for each value of the slot the distinct entities one hop before it on a valid path."""
         graph = self._backends.graph
         anchors = tuple(dict.fromkeys(a for branch in reading.branches for a in branch.anchors))
-        patterns = self._patterns(reading, view=view, moved=moved)
+        patterns = self._patterns(reading, view=view)
         if not patterns:
             return _Outcome((), (), anchors, reason="nothing to count")
         _, pattern = patterns[0]
-        if len(pattern.hops) > 1:
-            before = graph.reach(replace(pattern, hops=pattern.hops[:-1]), view=view, deadline=deadline)
-        else:
-            before = pattern.starts
-        tail = PathPattern(starts=before, hops=pattern.hops[-1:], limit=HARD_MAX_PATHS)
         counts: dict[str, set[str]] = {}
         stale = 0
-        if self._ages(hop.predicate for branch in reading.branches for hop in branch.hops):
-            kept, stale = self._fresh(graph.paths(tail, view=view, deadline=deadline).paths, query, view=view)
+        truncated: str | None = None
+        if self._needs_paths(reading, patterns[:1]):
+            kept, stale, truncated = self._valid_paths(pattern, query, view=view, deadline=deadline)
             for path in kept:
-                counts.setdefault(path.end, set()).add(path.start)
+                counts.setdefault(path.end, set()).add(path.nodes[-2])
         else:
+            before = pattern.starts
+            if len(pattern.hops) > 1:
+                before = graph.reach(replace(pattern, hops=pattern.hops[:-1]), view=view, deadline=deadline)
+            tail = PathPattern(starts=before, hops=pattern.hops[-1:], limit=HARD_MAX_PATHS)
             for start, ends in graph.reach_from(tail, view=view, deadline=deadline):
                 for end in ends:
                     counts.setdefault(end, set()).add(start)
         if not counts:
-            return _Outcome((), (), anchors, reason="nothing to count")
+            reason = "every path rests on a source past its maximum age" if stale else "nothing to count"
+            return _Outcome((), (), anchors, truncated, stale=stale, reason=reason, unknown=truncated is not None)
         sizes = {end: len(starts) for end, starts in counts.items()}
         extreme = max(sizes.values()) if reading.operation is Operation.MOST else min(sizes.values())
         winners = tuple(sorted(end for end, size in sizes.items() if size == extreme))
         narrowed = replace(pattern, hops=(*pattern.hops[:-1], replace(pattern.hops[-1], ends=winners)))
-        found = graph.paths(narrowed, view=view, deadline=deadline)
-        fresh, _ = self._fresh(found.paths, query, view=view)
-        hits, cut = _choose([fresh], winners, limits.max_paths, joined=False)
+        shown, _, _ = self._valid_paths(narrowed, query, view=view, deadline=deadline)
+        hits, cut = _choose([shown], winners, limits.max_paths, joined=False)
         outcome = self._answer(reading, winners, hits, anchors, view=view)
         outcome.stale = stale
+        outcome.truncated_by = truncated
         outcome.reason = f"{extreme} each of {len(sizes)} candidates"
         outcome.evidence_truncated = cut
         return outcome
@@ -413,7 +441,7 @@ class LocalGraph:
         ids = holders
         if any(branch.hops for branch in reading.branches):
             found: set[str] = set()
-            for _, pattern in self._patterns(reading, view=view, moved=None):
+            for _, pattern in self._patterns(reading, view=view):
                 found |= set(self._backends.graph.reach(pattern, view=view, deadline=deadline))
             ids = tuple(sorted(found))
         attributes = self._in_force(
@@ -421,8 +449,8 @@ class LocalGraph:
         )
         if not attributes:
             return _Outcome((), (), holders, reason=f"no readable {reading.attribute}")
-        if reading.operation in (Operation.FIRST, Operation.LAST, Operation.COMPARE):
-            return self._compare(reading, attributes, holders, view=view)
+        if reading.operation in _COMPARED:
+            return self._compare(reading, attributes, ids, holders, view=view)
         shown = self._value_hits(attributes, view=view)
         values = tuple(dict.fromkeys(attribute.value for attribute in attributes))
         return _Outcome(
@@ -444,20 +472,28 @@ class LocalGraph:
         return tuple(kept)
 
     def _compare(
-        self, reading: Reading, attributes: Sequence[Attribute], holders: tuple[str, ...], *, view: View
+        self,
+        reading: Reading,
+        attributes: Sequence[Attribute],
+        compared: tuple[str, ...],
+        anchors: tuple[str, ...],
+        *,
+        view: View,
     ) -> _Outcome:
+        """The entities with the smallest value for FIRST and LEAST, the largest for LAST, MOST and COMPARE; every value must be known."""
+
         def measure(attribute: Attribute) -> float | None:
             return attribute.instant if attribute.instant is not None else attribute.number
 
-        measured = {a.entity_id: measure(a) for a in attributes if measure(a) is not None}
-        if set(measured) != set(holders):
-            return _Outcome((), (), holders, reason=f"{reading.attribute} is not known of all")
-        values = {entity: value for entity, value in measured.items() if value is not None}
-        pick = max(values.values()) if reading.operation is Operation.LAST else min(values.values())
+        values = {a.entity_id: value for a in attributes if (value := measure(a)) is not None}
+        if set(values) != set(compared):
+            return _Outcome((), (), anchors, reason=f"{reading.attribute} is not known of all")
+        smallest = reading.operation in (Operation.FIRST, Operation.LEAST)
+        pick = min(values.values()) if smallest else max(values.values())
         winners = tuple(sorted(entity for entity, value in values.items() if value == pick))
         names = self._backends.catalog.entities(winners, view=view)
         bindings = tuple(Binding(id=i, display=names[i].name if i in names else i) for i in winners)
-        return _Outcome(bindings, self._value_hits(attributes, view=view), holders, reason=f"by {reading.attribute}")
+        return _Outcome(bindings, self._value_hits(attributes, view=view), anchors, reason=f"by {reading.attribute}")
 
     def _value_hits(self, attributes: Sequence[Attribute], *, view: View) -> tuple[Hit, ...]:
         """The passages that state the values, in the order of the entities."""
@@ -514,13 +550,29 @@ def _same_relations(one: Reading, other: Reading) -> bool:
     return {h.predicate for b in one.branches for h in b.hops} == {h.predicate for b in other.branches for h in b.hops}
 
 
-def _event_filter(reading: Reading, instant: Instant) -> TimeFilter:
-    assert reading.event is not None
-    if reading.event.mode is DateMode.AFTER:
-        return TimeFilter(TimeMode.STARTS_IN, Interval(instant, None))
-    if reading.event.mode is DateMode.BEFORE:
-        return TimeFilter(TimeMode.STARTS_IN, Interval(None, instant))
-    return TimeFilter(TimeMode.OVERLAPS, Interval(instant, instant + 1))
+def _combined(sets: Sequence[set[str]], reading: Reading) -> set[str]:
+    return set.intersection(*sets) if reading.combine == "all" else set.union(*sets)
+
+
+def _moved(reading: Reading, mode: DateMode, instant: Instant, kinds: Mapping[str, RelationKind]) -> Reading:
+    """The reading with every hop tested against the instant of its event clause (semantics: Time).
+
+    At it, facts in force. Before or after it, events that start there and states that overlap; a state whose cue asks for its start or
+    end keeps that test.
+    """
+
+    def test(hop: HopReading) -> TimeFilter:
+        if mode not in (DateMode.AFTER, DateMode.BEFORE):
+            return TimeFilter(TimeMode.OVERLAPS, Interval(instant, instant + 1))
+        span = Interval(instant, None) if mode is DateMode.AFTER else Interval(None, instant)
+        if kinds.get(hop.predicate) is RelationKind.EVENT:
+            return TimeFilter(TimeMode.STARTS_IN, span)
+        return TimeFilter(TimeMode.OVERLAPS if hop.time.mode is TimeMode.ANY else hop.time.mode, span)
+
+    branches = tuple(
+        replace(branch, hops=tuple(replace(hop, time=test(hop)) for hop in branch.hops)) for branch in reading.branches
+    )
+    return replace(reading, branches=branches)
 
 
 def _share_instant(path: Path, kinds: Mapping[str, RelationKind]) -> bool:
@@ -537,9 +589,9 @@ def _share_instant(path: Path, kinds: Mapping[str, RelationKind]) -> bool:
 
 
 def _extreme_by_time(
-    operation: Operation, bindings: tuple[str, ...], paths: list[tuple[Path, ...]]
+    operation: Operation, paths: list[tuple[Path, ...]]
 ) -> tuple[tuple[str, ...], list[tuple[Path, ...]]]:
-    """The bindings whose last fact started first (or last)."""
+    """The entities whose last fact started first (or last), and their paths; none if no fact is dated."""
     starts: dict[str, int] = {}
     for group in paths:
         for path in group:
@@ -551,7 +603,7 @@ def _extreme_by_time(
             if better:
                 starts[path.end] = start
     if not starts:
-        return bindings, paths
+        return (), []
     extreme = min(starts.values()) if operation is Operation.FIRST else max(starts.values())
     chosen = tuple(sorted(end for end, start in starts.items() if start == extreme))
     kept = [tuple(p for p in group if p.end in chosen and p.hops[-1].fact.validity.start == extreme) for group in paths]

@@ -5,5 +5,6 @@ WHERE r0_0.valid_from >= $since
   AND r0_0.valid_from < $until
   AND any(scope IN r0_0.scopes WHERE scope IN $readable)
   AND a0.id IN $anchors0
-RETURN DISTINCT answer.id AS answer, p0
+  AND r0_0.valid_from IS NOT NULL
+RETURN DISTINCT answer.id AS answer, r0_0.valid_from AS since, p0 ORDER BY since DESC
 LIMIT 40
