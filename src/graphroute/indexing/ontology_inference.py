@@ -16,6 +16,7 @@ from graphroute.indexing.profile import (
     local_part,
 )
 from graphroute.ontology.lexicon import (
+    PREPOSITIONS,
     expand,
     is_agent,
     is_event,
@@ -23,10 +24,27 @@ from graphroute.ontology.lexicon import (
     is_thing,
     is_time,
     lexicon,
+    participle_base,
     singular,
     synonyms,
+    third_person_base,
 )
-from graphroute.ontology.naming import RelationWords, Side, name_parts, relation_words, type_nouns, variants
+from graphroute.ontology.naming import (
+    RelationWords,
+    Side,
+    abbreviates,
+    field_noun,
+    field_words,
+    initials,
+    kind_noun,
+    name_parts,
+    names_agent,
+    of_other_time,
+    relation_words,
+    type_nouns,
+    variants,
+)
+from graphroute.text import STOP_WORDS
 from graphroute.types.ontology import AttributeType, EntityType, Ontology, RecordType, RelationKind, RelationType
 
 __all__ = ["DataProfile", "ProfileBuilder", "infer_ontology", "local_part"]
@@ -35,9 +53,10 @@ MAX_PHRASES = 20
 """Phrases of one role kept for a relation; own words come first."""
 
 _ROLES = ("forward", "inverse", "object_nouns", "subject_nouns")
+_TURNED = ("inverse", "forward", "subject_nouns", "object_nouns")
 _NAME_FIELDS = ("name", "title", "full name", "display name", "label")
 _CODE = re.compile(r"(?P<head>[^\W\d_]{1,12})(?P<mark>[-_ #.]?)(?P<rest>[\w.()\- ]*\d[\w.()\- ]*)\Z")
-_TITLE_CODE = re.compile(r"(?P<head>[A-Z]{1,8})(?P<mark>[-_])(?P<rest>\d+)\b")
+_TITLE_CODE = re.compile(r"(?P<head>[A-Z]{1,8})(?P<mark>[-_])(?P<rest>\d+)(?![\w-]|\.\d)")
 _RULE_CODE = re.compile(r"(?P<head>[A-Z]{2,6}) [A-Z]{0,4}\d+[A-Za-z]?(?:\.[\w()]+)+")
 
 
@@ -71,6 +90,7 @@ def infer_ontology(profile: DataProfile | ProfileBuilder) -> Ontology:
 
 def _types(profile: DataProfile) -> dict[str, EntityType]:
     nouns = {item.name: _nouns(item, profile) for item in profile.types}
+    doers = _doers(profile)
     # A type's own name is no synonym of another type.
     owners: dict[str, str] = {}
     for name in sorted(nouns):
@@ -86,7 +106,7 @@ def _types(profile: DataProfile) -> dict[str, EntityType]:
             display=_display(item),
             prefix=item.prefix if item.prefix != item.name else None,
             patterns=_id_patterns(item),
-            agent=any(is_agent(noun) for noun in own),
+            agent=any(is_agent(noun) for noun in own) or (item.name in doers and not any(map(_no_person, own))),
             temporal=any(is_time(noun) for noun in own),
             place=any(is_place(noun) for noun in own),
             restricted=item.restricted,
@@ -94,12 +114,32 @@ def _types(profile: DataProfile) -> dict[str, EntityType]:
     return found
 
 
+def _doers(profile: DataProfile) -> frozenset[str]:
+    """Types of those who are said to do what people and organisations do (`INSPECTED_BY`)."""
+    found = set()
+    for item in profile.predicates:
+        parts = name_parts(item.name)
+        if len(parts) >= 2 and parts[-1] == "by" and participle_base(parts[-2]) in lexicon().personal and item.range:
+            found.add(item.range[0][0])
+    return frozenset(found)
+
+
+def _no_person(noun: str) -> bool:
+    return is_thing(noun) or is_event(noun) or is_time(noun) or is_place(noun)
+
+
 def _nouns(item: TypeProfile, profile: DataProfile) -> tuple[list[str], list[str]]:
     """Nouns of a type: its own (name, expanded name, what its records and ids call it) and synonyms."""
-    named = type_nouns(item.name)
-    parts = name_parts(item.name)
+    name = re.sub(r"(?<=\D)_\d+\Z", "", item.name)
+    named = type_nouns(name)
+    parts = name_parts(name)
     own = [singular(phrase) for phrase in variants(parts)] if parts else [item.name.casefold()]
     other = [noun for noun in named if noun not in own]
+    called = _called(item, profile)
+    for noun in [noun for noun in called if abbreviates(name.casefold(), noun)]:
+        own.append(noun)
+        other.extend(synonyms(noun))
+    other.extend(called)
     for kind in profile.kinds:
         own_id = _id_field(kind) if kind.name and kind.nodes < 0.9 else None
         if own_id is not None and own_id.prefix == (item.prefix or item.name):
@@ -111,7 +151,32 @@ def _nouns(item: TypeProfile, profile: DataProfile) -> tuple[list[str], list[str
         own.extend(variants([word]))
     if item.documents >= 0.9 * item.entities:
         other.extend(lexicon().documents)
-    return list(dict.fromkeys(own)), list(dict.fromkeys(other))
+    for noun in tuple(own):
+        other.extend(initials(noun.split()))
+    return list(dict.fromkeys(own)), [noun for noun in dict.fromkeys(other) if noun not in own]
+
+
+def _called(item: TypeProfile, profile: DataProfile) -> list[str]:
+    """What kinds of record with one document an entity, and fields whose name the type's abbreviates, call its entities."""
+    found = [
+        kind_noun(kind.name)
+        for kind in profile.kinds
+        if kind.nodes >= 0.9
+        and kind.subjects
+        and kind.subjects[0][0] == item.name
+        and kind.subjects[0][1] >= 0.9 * kind.sampled
+        and kind.entities >= max(2, 0.95 * kind.sampled)
+    ]
+    # "ticket comment" names a part of a ticket, "support ticket" a ticket.
+    parts = tuple(" ".join(name_parts(name)) for name in (item.name, *type_nouns(item.name)))
+    found = [noun for noun in found if not noun.startswith(tuple(f"{part} " for part in parts if part))]
+    for predicate in profile.predicates:
+        for link in predicate.links:
+            side = predicate.range if link.side == "object" else predicate.domain
+            noun = field_noun(link.key)
+            if side and side[0][0] == item.name and noun and abbreviates(item.name.casefold(), noun):
+                found.append(noun)
+    return [noun for noun in dict.fromkeys(found) if noun]
 
 
 def _leading_words(locals_: Sequence[str]) -> tuple[str, ...]:
@@ -147,7 +212,7 @@ def _id_patterns(item: TypeProfile) -> tuple[str, ...]:
     patterns: list[str] = []
     if len(item.locals) >= 3:
         if _numeric(item.locals):
-            if item.prefix and item.prefix.isascii() and item.prefix.isalpha() and len(item.prefix) >= 2:
+            if item.prefix and item.prefix.isascii() and item.prefix.isalpha() and not _weak_head(item.prefix):
                 patterns.append(rf"(?i)\b{item.prefix}[- _#:]?\d+\b")
         else:
             shape = _shape(item.locals)
@@ -189,12 +254,19 @@ def _shape(locals_: Sequence[str]) -> str | None:
     marks = sorted({mark for _, mark in heads})
     letters = sorted({head for head, _ in heads})
     words = "|".join(letters)
-    mark = "" if marks == [""] else "[- ]?" if marks == ["-"] and body == r"\d+" else _marks(marks)
+    weak = any(map(_weak_head, letters))
+    loose = marks == ["-"] and body == r"\d+" and not weak
+    mark = "" if marks == [""] else "[- ]?" if loose else _marks(marks)
     if marks == [""] and body == r"\w*\d\w*":
         return None  # letters run into a mix of letters and digits: any word with a digit would match
-    flag = "(?i)" if len(words) >= 2 and body == r"\d+" and marks != [""] else ""
+    flag = "(?i)" if not weak and body == r"\d+" and marks != [""] else ""
     group = words if len(letters) == 1 else f"(?:{words})"
     return rf"{flag}\b{group}{mark}{body}\b"
+
+
+def _weak_head(head: str) -> bool:
+    """Letters before a number that may be any word: short or a function word, they count only as written (`IN-700`, not "in 700")."""
+    return len(head) <= 2 or head.casefold() in STOP_WORDS["en"] or head.casefold() in PREPOSITIONS
 
 
 def _marks(marks: Sequence[str]) -> str:
@@ -210,7 +282,7 @@ def _title_patterns(profile: DataProfile) -> tuple[str, ...]:
         if len(codes) >= max(3, 0.6 * len(kind.titles)):
             heads.update(head for head, count in Counter(codes).items() if count >= max(2, 0.05 * len(codes)))
     known = {item.prefix.upper() for item in profile.types if item.prefix and _numeric(item.locals)}
-    names = sorted(heads - known)
+    names = sorted(head for head in heads - known if not _weak_head(head))
     return (rf"(?i)\b(?:{'|'.join(names)})[- ]?\d+\b",) if names and len(names) <= 40 else ()
 
 
@@ -225,12 +297,17 @@ def _relations(profile: DataProfile, types: Mapping[str, EntityType]) -> dict[st
         item.name: relation_words(item.name, _side(domains[item.name], types), _side(ranges[item.name], types))
         for item in profile.predicates
     }
+    links = _links(profile)
+    for item in profile.predicates:
+        _add_field_words(words[item.name], links.get(item.name, {}), domains[item.name], ranges[item.name], types)
+    _drop_names_of_others(words, domains, ranges, types)
     _add_range_nouns(words, domains, ranges, types)
     _let_own_words_win(words, domains, ranges)
     found = {}
     for item in profile.predicates:
         phrases = {role: words[item.name].phrases(role)[:MAX_PHRASES] for role in _ROLES}
-        event = item.closed == 0 and item.started >= 0.9 and any(name in occurrences for name in domains[item.name])
+        agent = any(types[name].agent for name in domains[item.name] if name in types)
+        event = _is_event(item, occurrences, agent)
         found[item.name] = RelationType(
             name=item.name,
             domain=domains[item.name],
@@ -245,6 +322,42 @@ def _relations(profile: DataProfile, types: Mapping[str, EntityType]) -> dict[st
             restricted=item.restricted,
         )
     return found
+
+
+def _is_event(item: PredicateProfile, occurrences: frozenset[str], agent: bool) -> bool:
+    """Happens at its start: never ended, nearly always dated, and of a subject that happens, or said by a verb of something
+    done once ("approved by"), or dated by a field that says the same verb ("produced_on" beside PRODUCED_AT)."""
+    if item.closed or item.started < 0.9:
+        return False
+    if any(name in occurrences for name, _ in item.domain):
+        return True
+    verb = _deed(item.name)
+    if verb is None or verb in lexicon().lasting:
+        return False
+    if verb in lexicon().achievements and (agent or not _timeless(item.name)):
+        return True
+    dated = sum(count for key, count in item.date_fields if verb in map(participle_base, name_parts(key)))
+    return dated >= max(2, 0.9 * item.sampled)
+
+
+def _timeless(name: str) -> bool:
+    """In the present (`REPLACES`): of things it says how they stand, not what was done when."""
+    return any(third_person_base(part) for part in name_parts(name))
+
+
+def _deed(name: str) -> str | None:
+    """The verb of a relation's name that says what was done: a past form, or one in the third person without preposition."""
+    parts = name_parts(name)
+    while len(parts) > 1 and (parts[-1] in PREPOSITIONS or parts[0] in ("was", "were", "is", "been", "has", "got")):
+        parts = parts[:-1] if parts[-1] in PREPOSITIONS else parts[1:]
+    attached = name_parts(name)[-1:] != parts[-1:]
+    for part in (parts[-1], parts[0]) if parts else ():
+        if not attached and third_person_base(part):
+            return third_person_base(part)
+        base = participle_base(part)
+        if base is not None and base != part and not part.endswith("ing") and not third_person_base(part):
+            return base
+    return None
 
 
 def _side(names: Sequence[str], types: Mapping[str, EntityType]) -> Side:
@@ -267,13 +380,78 @@ def _occurrences(profile: DataProfile, types: Mapping[str, EntityType]) -> froze
         nouns = types[name].nouns[:3] if name in types else ()
         dated = [item for item in items if item.started >= 0.9]
         closed = any(item.closed for item in items)
-        if closed or not dated or any(item.single < 0.95 for item in dated):
+        if closed or not dated or any(item.one_date < 0.95 for item in dated):
             continue
         lasting = any(is_thing(noun) or is_agent(noun) or is_place(noun) for noun in nouns)
-        same_day = all(item.at_source_date >= 0.9 for item in dated) and sum(item.facts for item in dated) >= 5
+        same_day = all(item.at_source_date >= 0.9 and item.single >= 0.95 for item in dated)
+        same_day = same_day and sum(item.facts for item in dated) >= 5
         if any(is_event(noun) for noun in nouns) or (same_day and not lasting):
             found.add(name)
     return frozenset(found)
+
+
+def _links(profile: DataProfile) -> Mapping[str, Mapping[tuple[str, str], int]]:
+    """For each predicate the fields that call an end of its facts something: (key, side) -> facts.
+
+    A field speaks for the predicate that it states most; the name or id of a record's own entity speaks for none.
+    """
+    fields = {(kind.name, item.key): item for kind in profile.kinds for item in kind.fields}
+    most: Counter[tuple[str, str]] = Counter()
+    for predicate in profile.predicates:
+        for link in predicate.links:
+            most[link.kind, link.key] = max(most[link.kind, link.key], link.facts)
+    found: dict[str, Counter[tuple[str, str]]] = {}
+    for predicate in profile.predicates:
+        counts: Counter[tuple[str, str]] = Counter()
+        for link in predicate.links:
+            item = fields.get((link.kind, link.key))
+            own = item is not None and item.unique >= 0.95 and item.values <= 1.05 * item.distinct
+            if link.side == "subject" and (own or " ".join(name_parts(link.key)) in _NAME_FIELDS):
+                continue
+            if 2 * link.facts >= most[link.kind, link.key] and not of_other_time(link.key):
+                counts[link.key, link.side] += link.facts
+        found[predicate.name] = Counter(
+            {key: count for key, count in counts.items() if count >= max(2, 0.05 * predicate.sampled)}
+        )
+    return found
+
+
+def _add_field_words(
+    words: RelationWords,
+    links: Mapping[tuple[str, str], int],
+    domain: Sequence[str],
+    range_: Sequence[str],
+    types: Mapping[str, EntityType],
+) -> None:
+    """What records call an end of the facts: `artist: X` in the record of a work makes "artist" a noun of CREATED_BY."""
+    ends = {"object": (domain, range_), "subject": (range_, domain)}
+    for (key, side), _ in sorted(links.items(), key=lambda entry: (-entry[1], entry[0])):
+        near, far = (_side(names, types) for names in ends[side])
+        noun = field_noun(key)
+        if any(noun in item.nouns or " ".join(name_parts(key)) in item.nouns for item in types.values()):
+            continue  # the name of a type says what the entity is, not which relation leads to it
+        found = field_words(key, near, far)
+        for role, turned in zip(_ROLES, _ROLES if side == "object" else _TURNED, strict=True):
+            words.add(turned, *found.own.get(role, ()), own=True)
+            words.add(turned, *found.other.get(role, ()))
+
+
+def _drop_names_of_others(
+    words: Mapping[str, RelationWords],
+    domains: Mapping[str, Sequence[str]],
+    ranges: Mapping[str, Sequence[str]],
+    types: Mapping[str, EntityType],
+) -> None:
+    """A noun from the lexicon that is the very name of a type does not name an end of another type."""
+    owners: dict[str, set[str]] = {}
+    for name in types:
+        for noun in (*types[name].nouns, *variants(name_parts(name))):
+            owners.setdefault(noun, set()).add(name)
+    for name in sorted(words):
+        for role, side in (("object_nouns", ranges[name]), ("subject_nouns", domains[name])):
+            group = words[name].other.get(role, {})
+            for noun in [noun for noun in group if noun in owners and not owners[noun] & set(side)]:
+                del group[noun]
 
 
 def _add_range_nouns(
@@ -299,14 +477,15 @@ def _let_own_words_win(
     """A synonym is dropped where another relation between like types has the phrase from its own name."""
     for name in sorted(words):
         for other in sorted(words):
-            if other == name or not (
-                set(domains[name]) & set(domains[other]) and set(ranges[name]) & set(ranges[other])
-            ):
+            alike = set(domains[name]) & set(domains[other]) and set(ranges[name]) & set(ranges[other])
+            ends = ((*domains[name], *ranges[name]), (*domains[other], *ranges[other]))
+            if other == name or not set(ends[0]) & set(ends[1]):
                 continue
             taken = {phrase for role in _ROLES for phrase in words[other].own.get(role, ())}
             for role in _ROLES:
                 group = words[name].other.get(role, {})
-                for phrase in [phrase for phrase in group if phrase in taken]:
+                # Where only one end is alike, types tell synonyms apart unless the word is a noun as well as a verb.
+                for phrase in [phrase for phrase in group if phrase in taken and (alike or names_agent(phrase))]:
                     if phrase not in words[name].own.get(role, ()):
                         del group[phrase]
 
@@ -389,19 +568,21 @@ def _attributes(
         if about not in types or about is None:
             continue
         related = _relation_nouns(about, relations)
+        deeds = _dated_deeds(about, profile, relations)
         for item in kind.fields:
             words = " ".join(name_parts(item.key))
             if (
                 item.key == record.id_field
                 or item.key in record.names
                 or item.refers >= 0.5
+                or item.stated >= 0.5
                 or item.length > 300
                 or not words
                 or singular(words) in related
                 or item.key in relations
             ):
                 continue
-            attribute = _attribute(item, types[about], kind)
+            attribute = _attribute(item, types[about], kind, deeds.get(item.key, frozenset()))
             before = found.setdefault(about, {}).get(item.key)
             if before is not None:
                 nouns = tuple(dict.fromkeys((*before.nouns, *attribute.nouns)))
@@ -415,6 +596,22 @@ def _attributes(
     return {name: tuple(items[key] for key in sorted(items)) for name, items in sorted(found.items()) if items}
 
 
+def _dated_deeds(
+    about: str, profile: DataProfile, relations: Mapping[str, RelationType]
+) -> Mapping[str, frozenset[str]]:
+    """For each date field that is the start of a relation's facts the verbs of that relation: "when was it donated" asks for
+    the fact, which says by whom as well."""
+    found: dict[str, set[str]] = {}
+    for item in profile.predicates:
+        if about not in (name for name, _ in item.domain):
+            continue
+        relation = relations[item.name]
+        for key, count in item.date_fields:
+            if key and count >= max(2, 0.9 * item.sampled):
+                found.setdefault(key, set()).update((*relation.forward, *relation.inverse))
+    return {key: frozenset(verbs) for key, verbs in found.items()}
+
+
 def _relation_nouns(about: str, relations: Mapping[str, RelationType]) -> frozenset[str]:
     return frozenset(
         phrase
@@ -424,7 +621,9 @@ def _relation_nouns(about: str, relations: Mapping[str, RelationType]) -> frozen
     )
 
 
-def _attribute(item: FieldProfile, owner: EntityType, kind: KindProfile) -> AttributeType:
+def _attribute(
+    item: FieldProfile, owner: EntityType, kind: KindProfile, deeds: frozenset[str] = frozenset()
+) -> AttributeType:
     parts = [part for part in name_parts(item.key) if part not in ("at", "on")] or name_parts(item.key)
     value_kind = max(("text", "number", "date"), key=lambda name: item.kinds.get(name, 0.0))
     if item.kinds.get(value_kind, 0.0) < 0.8:
@@ -432,6 +631,11 @@ def _attribute(item: FieldProfile, owner: EntityType, kind: KindProfile) -> Attr
     nouns: dict[str, None] = {}
     for phrase in variants(parts):
         nouns.setdefault(singular(phrase))
+    if value_kind == "number" and len(parts) > 1 and parts[-1] in lexicon().units:
+        # The unit is no part of the noun: "dosage_mg".
+        parts = parts[:-1]
+        for phrase in variants(parts):
+            nouns.setdefault(singular(phrase))
     context = {word for noun in owner.nouns for word in noun.split()} | set(name_parts(kind.name))
     rest = list(parts)
     while len(rest) > 1 and (rest[0] in context or expand(rest[0]) in context):
@@ -450,6 +654,8 @@ def _attribute(item: FieldProfile, owner: EntityType, kind: KindProfile) -> Attr
                 nouns.setdefault(verb)
     for noun in owner.nouns:
         nouns.pop(noun, None)
+    for noun in [noun for noun in nouns if " " not in noun and (participle_base(noun) or noun) in deeds]:
+        del nouns[noun]
     enumerated = (
         value_kind == "text" and item.length <= 40 and item.distinct <= 60 and item.values >= max(6, 3 * item.distinct)
     )

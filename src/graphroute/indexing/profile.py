@@ -9,17 +9,19 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from zlib import crc32
 
-from graphroute.indexing.records import parse_record, type_value
+from graphroute.indexing.records import Field, parse_record, type_value
 from graphroute.ontology.lexicon import is_agent, is_place, is_thing, lexicon
-from graphroute.ontology.naming import relation_words
+from graphroute.ontology.naming import field_noun, kind_noun, relation_words
+from graphroute.text import fold
 from graphroute.types.graph import Assertion
 from graphroute.types.source import Source
-from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant
+from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant, format_instant
 
 UNTYPED = "entity"
 """Type of entities whose id and rows tell none."""
 
 _MAX_PREFIXES = 200
+_NAME_KEYS = frozenset(["name", "title", "full_name", "display_name", "label"])
 _PREFIX = re.compile(r"([^\W\d_][\w.-]{0,31})[:/](?=.)")
 _SCHEMES = frozenset(["http", "https", "urn", "mailto", "ftp", "file", "doi"])
 _T = TypeVar("_T")
@@ -44,13 +46,26 @@ class TypeProfile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FieldLink:
+    """A field of a kind of record whose value states one end of a predicate's facts. `side`: `object` or `subject`; `facts`: of
+    the sample."""
+
+    kind: str
+    key: str
+    side: str
+    facts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PredicateProfile:
     """Facts of one predicate. Shares are in [0, 1] and, like type counts, taken over a sample of whole subjects.
 
     `domain`, `range`: types in order of the facts they explain. `single`: share of subjects with one fact. `most_at_once`: most
     distinct objects of a subject at one instant, `several_at_once`: share of subjects with more than one. `started`: share of
     facts with a start. `at_source_date`: share whose start is the day of their source. `recorded`: share supported by
-    record-like documents.
+    record-like documents. `one_date`: share of subjects whose facts all start at once. `links`: fields that state an end.
+    `date_fields`: keys of date fields of the supporting records that hold the start, with the facts of the sample ("" for a
+    date beside the value that states the fact).
     """
 
     name: str
@@ -67,6 +82,10 @@ class PredicateProfile:
     at_source_date: float
     recorded: float
     restricted: bool = False
+    one_date: float = 0.0
+    sampled: int = 0
+    links: tuple[FieldLink, ...] = ()
+    date_fields: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +93,8 @@ class FieldProfile:
     """One field of a kind of record. `present`: share of the documents. `unique`: distinct values per entity (or document) that has it.
 
     `kinds`: share of values by kind (text, number, date). `refers`: share of values that are the local part of a known
-    entity's id, and the id prefix with the most. `in_id`: share of documents whose own id holds the value.
+    entity's id, and the id prefix with the most. `in_id`: share of documents whose own id holds the value. `stated`: share of
+    the values that state an end of a fact which the document supports.
     """
 
     key: str
@@ -87,12 +107,14 @@ class FieldProfile:
     prefix: str | None = None
     refers: float = 0.0
     in_id: float = 0.0
+    stated: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindProfile:
     """Documents of one kind (or table). `records`: share that holds `key: value` lines. `day_first`: dates that can only
-    be read day first; `month_first` likewise. `subjects`: types of the entities the documents are about."""
+    be read day first; `month_first` likewise. `subjects`: types of the entities the documents are about. `entities`: different
+    entities that the documents of the sample are about."""
 
     name: str
     documents: int
@@ -103,6 +125,8 @@ class KindProfile:
     day_first: int = 0
     month_first: int = 0
     subjects: tuple[tuple[str, int], ...] = ()
+    entities: int = 0
+    sampled: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,9 +173,13 @@ def _hash(key: str) -> int:
     return (crc32(key.encode("utf-8", "surrogatepass")) * 0x9E3779B1) & 0xFFFFFFFF
 
 
+_Supports = tuple[tuple[tuple[str, int | None, int | None], ...], ...]
+_Fact = tuple[str, Instant, Instant, _Supports]
+
+
 @dataclass(slots=True)
 class _Predicate:
-    facts: _Sample[tuple[str, Instant, Instant, tuple[tuple[str, ...], ...]]]
+    facts: _Sample[_Fact]
     count: int = 0
     closed: int = 0
 
@@ -159,9 +187,12 @@ class _Predicate:
 @dataclass(slots=True)
 class _Document:
     id: str
-    fields: tuple[tuple[str, str], ...]
+    kind: str
+    fields: tuple[Field, ...]
     node: str | None
     title: str
+    length: int
+    dates: dict[Instant, str] | None = None
 
 
 @dataclass(slots=True)
@@ -201,8 +232,8 @@ class ProfileBuilder:
             self._ids.setdefault(source.node, ())
 
         def document() -> _Document:
-            fields = tuple((item.key, item.value) for item in parse_record(source.text[:20_000]))
-            return _Document(source.id, fields, source.node, source.title)
+            text = source.text[:20_000]
+            return _Document(source.id, name, parse_record(text), source.node, source.title, len(source.text))
 
         kind.sample.add(source.id, document)
 
@@ -229,7 +260,7 @@ class ProfileBuilder:
                 assertion.object,
                 assertion.validity.low,
                 assertion.validity.high,
-                tuple(tuple(span.source_id for span in group) for group in assertion.supports),
+                tuple(tuple((span.source_id, span.start, span.end) for span in group) for group in assertion.supports),
             ),
         )
 
@@ -248,7 +279,18 @@ class _Build:
         self._any_open = builder._any_open
         self._prefixes = self._find_prefixes()
         self._prefix_types = self._find_prefix_types()
-        self._slot_types: Mapping[str, str] = {}
+        self._documents = {
+            document.id: document
+            for _, kind in sorted(self._kinds.items())
+            for _, kept in kind.sample.sorted()
+            for document in kept
+        }
+        self._labels = self._find_labels()
+        self._links: dict[str, Counter[tuple[str, str, str]]] = {}
+        self._stated: Counter[tuple[str, str]] = Counter()
+        self._date_fields: dict[str, Counter[str]] = {}
+        self._link_fields()
+        self._slot_types: Mapping[str, tuple[str, ...]] = {}
         self._slot_types = self._find_slot_types()
         self._open_types: set[str] = set()
         self._subjects_by_kind: dict[str, Counter[str]] = {}
@@ -279,7 +321,7 @@ class _Build:
         prefix = _prefix(entity_id)
         if prefix in self._prefixes and prefix is not None:
             return (self._prefix_types.get(prefix, prefix),)
-        return (self._slot_types.get(entity_id, UNTYPED),)
+        return self._slot_types.get(entity_id, (UNTYPED,))
 
     def _find_prefix_types(self) -> Mapping[str, str]:
         """The type that most typed entities of a prefix have, for those of the prefix that have none."""
@@ -290,8 +332,76 @@ class _Build:
                 counts.setdefault(prefix, Counter())[types[0]] += 1
         return {prefix: _ranked(found)[0][0] for prefix, found in counts.items()}
 
-    def _find_slot_types(self) -> Mapping[str, str]:
-        """Types for ids that tell none: the ends of relations that share many of their entities are one type."""
+    def _find_labels(self) -> Mapping[str, frozenset[str]]:
+        """What a field may call an entity: its id, the local part, its names and those that its own records give."""
+        labels: dict[str, set[str]] = {}
+        for entity_id in self._ids:
+            names = (entity_id, local_part(entity_id), *self._names.get(entity_id, ()))
+            labels[entity_id] = {_label(name) for name in names}
+        for document in self._documents.values():
+            for about in (document.node, document.id):
+                if about in labels:
+                    labels[about].add(_label(document.title))
+                    labels[about].update(_label(item.value) for item in document.fields if item.key in _NAME_KEYS)
+        return {entity_id: frozenset(found - {""}) for entity_id, found in labels.items()}
+
+    def _link_fields(self) -> None:
+        """Finds the fields that state facts, and those that hold their start."""
+        stated: set[tuple[str, int]] = set()
+        for name, predicate in sorted(self._predicates.items()):
+            links = self._links.setdefault(name, Counter())
+            dates = self._date_fields.setdefault(name, Counter())
+            for subject, kept in predicate.facts.sorted():
+                for obj, low, _, groups in kept:
+                    seen: set[tuple[str, str, str]] = set()
+                    dated: set[str] = set()
+                    for source, start, end in {span for group in groups for span in group}:
+                        document = self._documents.get(source)
+                        if document is None or not document.fields:
+                            continue
+                        for place, side in self._stating(document, start, end, subject, obj):
+                            item = document.fields[place]
+                            seen.add((document.kind, item.key, side))
+                            stated.add((document.id, place))
+                            if low != MIN_INSTANT and _day(low) in item.value:
+                                dated.add("")
+                        if low != MIN_INSTANT and low in _dates(document):
+                            dated.add(_dates(document)[low])
+                    links.update(seen)
+                    dates.update(dated)
+        for source, place in stated:
+            document = self._documents[source]
+            self._stated[document.kind, document.fields[place].key] += 1
+
+    def _stating(
+        self, document: _Document, start: int | None, end: int | None, subject: str, obj: str
+    ) -> Iterator[tuple[int, str]]:
+        """Places of the fields that state an end of a fact, with the end: by the value, else by the span of the support."""
+        first, stop = start or 0, document.length if end is None else end
+        whole = first == 0 and stop >= document.length
+        inside = [place for place, item in enumerate(document.fields) if item.start < stop and first < item.end]
+        values = [_label(item.value) for item in document.fields]
+        found: dict[str, list[int]] = {}
+        for side, entity_id, other in (("object", obj, subject), ("subject", subject, obj)):
+            if entity_id in (document.node, document.id):
+                continue
+            found[side] = [place for place, value in enumerate(values) if _calls(value, self._labels[entity_id])]
+            near = [place for place in found[side] if place in inside]
+            if not whole and near:
+                found[side] = near
+            elif not whole and len(inside) == 1 and not found[side] and other in (document.node, document.id):
+                found[side] = inside
+        for side, places in found.items():
+            # A value that several fields hold may be said for another fact.
+            if len({document.fields[place].key for place in places}) == 1:
+                for place in places:
+                    yield place, side
+
+    def _find_slot_types(self) -> Mapping[str, tuple[str, ...]]:
+        """Types for ids that tell none: the ends of relations that share many of their entities are one type.
+
+        An entity has the types of all ends at which it stands.
+        """
         slots: dict[tuple[str, bool], set[str]] = {}
         for name, predicate in sorted(self._predicates.items()):
             for subject, kept in predicate.facts.sorted():
@@ -305,16 +415,56 @@ class _Build:
             groups = [group for group in groups if group not in joined]
             groups.append(sorted([slot, *(other for group in joined for other in group)]))
         used: Counter[str] = Counter()
-        found: dict[str, str] = {}
+        found: dict[str, tuple[str, ...]] = {}
         for group in sorted(groups):
-            name = _slot_name(group)
+            name = self._kind_of({entity_id for slot in group for entity_id in slots[slot]}) or self._slot_name(group)
             used[name] += 1
             if used[name] > 1:
                 name = f"{name}_{used[name]}"
             for slot in group:
                 for entity_id in slots[slot]:
-                    found.setdefault(entity_id, name)
+                    found[entity_id] = tuple(dict.fromkeys((*found.get(entity_id, ()), name)))
         return found
+
+    def _kind_of(self, entities: set[str]) -> str | None:
+        """The noun of the kind whose records are about these entities, one each."""
+        counts: Counter[str] = Counter()
+        for name, kind in sorted(self._kinds.items()):
+            nodes = [
+                document.node for _, kept in kind.sample.sorted() for document in kept if document.node is not None
+            ]
+            noun = kind_noun(name)
+            mine = sum(node in entities for node in nodes)
+            if noun and mine >= 0.9 * len(nodes) and mine >= 2 and len(set(nodes)) >= 0.95 * len(nodes):
+                counts[noun] += mine
+        best = min(counts, key=lambda noun: (-counts[noun], noun), default=None)
+        return best if best is not None and counts[best] >= 0.3 * len(entities) else None
+
+    def _slot_name(self, group: Iterable[tuple[str, bool]]) -> str:
+        """A name for the entities at these ends of relations: what fields or the relations call them, else `entity`."""
+        candidates: dict[str, bool] = {}
+        for predicate, is_subject in group:
+            fields: Counter[str] = Counter()
+            for (_, key, side), count in self._links.get(predicate, Counter()).items():
+                noun = field_noun(key)
+                if noun and (side == "subject") == is_subject:
+                    fields[noun] += count
+            if fields:
+                noun = min(fields, key=lambda noun: (-fields[noun], noun))
+                candidates.setdefault(noun, is_agent(noun) or noun in lexicon().frames_by_agent)
+                continue
+            words = relation_words(predicate)
+            nouns = words.own.get("subject_nouns" if is_subject else "object_nouns", {})
+            for noun in nouns:
+                # Relations name many parts that people and organisations play; the entities are the same ones.
+                part = noun in lexicon().frames_by_agent and not is_place(noun) and not is_thing(noun)
+                candidates.setdefault("agent" if part or is_agent(noun) else noun, part or is_agent(noun))
+                break
+        if len(candidates) == 1:
+            return next(iter(candidates))
+        if candidates and all(candidates.values()):
+            return "agent"
+        return "agent" if "agent" in candidates else UNTYPED
 
     def _record_share(self, kind: _Kind) -> float:
         documents = [document for _, kept in kind.sample.sorted() for document in kept]
@@ -324,7 +474,7 @@ class _Build:
         domain_sets: Counter[tuple[str, ...]] = Counter()
         range_sets: Counter[tuple[str, ...]] = Counter()
         objects: set[str] = set()
-        facts = single = several = started = dated = recorded = opened = most = 0
+        facts = single = several = started = dated = recorded = opened = most = one_date = 0
         for subject, kept in predicate.facts.sorted():
             subject_types = self.types_of(subject)
             spans: dict[str, list[tuple[Instant, Instant]]] = {}
@@ -336,18 +486,20 @@ class _Build:
                 range_sets[object_types] += 1
                 spans.setdefault(obj, []).append((low, high))
                 started += low != MIN_INSTANT
-                known = [self._sources[source] for group in groups for source in group if source in self._sources]
+                known = [self._sources[source] for group in groups for source, _, _ in group if source in self._sources]
                 dated += low != MIN_INSTANT and any(date == low for _, date, _ in known)
                 recorded += any(record_share.get(kind, 0.0) >= 0.5 for kind, _, _ in known)
                 for kind in {kind for kind, _, _ in known}:
                     self._subjects_by_kind.setdefault(kind, Counter())[subject_types[0]] += 1
                 if any(
-                    all(source in self._sources and self._sources[source][2] for source in group) for group in groups
+                    all(source in self._sources and self._sources[source][2] for source, _, _ in group)
+                    for group in groups
                 ):
                     opened += 1
                     self._open_types.update(subject_types)
                     self._open_types.update(object_types)
             single += len(kept) == 1
+            one_date += len({low for _, low, _, _ in kept}) == 1
             at_once = _at_once(spans)
             most = max(most, at_once)
             several += at_once > 1
@@ -367,6 +519,13 @@ class _Build:
             at_source_date=dated / max(1, facts),
             recorded=recorded / max(1, facts),
             restricted=self._any_open and not opened,
+            one_date=one_date / max(1, subjects),
+            sampled=facts,
+            links=tuple(
+                FieldLink(kind=kind, key=key, side=side, facts=count)
+                for (kind, key, side), count in _ranked_links(self._links.get(name, Counter()))
+            ),
+            date_fields=_ranked(self._date_fields.get(name, Counter())),
         )
 
     def _types(self) -> tuple[TypeProfile, ...]:
@@ -428,12 +587,12 @@ class _Build:
         values: dict[str, list[tuple[_Document, list[str]]]] = {}
         for document in documents:
             here: dict[str, list[str]] = {}
-            for key, value in document.fields:
-                here.setdefault(key, []).append(value)
+            for field_ in document.fields:
+                here.setdefault(field_.key, []).append(field_.value)
             for key, found in here.items():
                 values.setdefault(key, []).append((document, found))
         orders: Counter[bool] = Counter()
-        fields = tuple(self._field(key, rows, len(documents), orders) for key, rows in sorted(values.items()))
+        fields = tuple(self._field(name, key, rows, len(documents), orders) for key, rows in sorted(values.items()))
         return KindProfile(
             name=name,
             documents=kind.documents,
@@ -444,10 +603,12 @@ class _Build:
             day_first=orders[True],
             month_first=orders[False],
             subjects=_ranked(subjects),
+            entities=len({document.node for document in documents if document.node is not None}),
+            sampled=len(documents),
         )
 
     def _field(
-        self, key: str, rows: list[tuple[_Document, list[str]]], documents: int, orders: Counter[bool]
+        self, kind: str, key: str, rows: list[tuple[_Document, list[str]]], documents: int, orders: Counter[bool]
     ) -> FieldProfile:
         firsts = [row[0] for _, row in rows]
         every = [value for _, row in rows for value in row]
@@ -480,6 +641,7 @@ class _Build:
             kinds={kind: kinds[kind] / total for kind in sorted(kinds)},
             prefix=best,
             refers=refers[best] / tested if best is not None else 0.0,
+            stated=self._stated[kind, key] / len(every),
         )
 
 
@@ -488,28 +650,38 @@ def _overlap(one: set[str], other: set[str]) -> bool:
     return len(small & large) >= max(1, 0.3 * len(small))
 
 
-def _slot_name(group: Iterable[tuple[str, bool]]) -> str:
-    """A name for the entities at these ends of relations: what the relations call them, else `entity`."""
-    candidates: dict[str, bool] = {}
-    for predicate, is_subject in group:
-        words = relation_words(predicate)
-        nouns = words.own.get("subject_nouns" if is_subject else "object_nouns", {})
-        for noun in nouns:
-            # Relations name many parts that people and organisations play; the entities are the same ones.
-            part = noun in lexicon().frames_by_agent and not is_place(noun) and not is_thing(noun)
-            candidates.setdefault("agent" if part or is_agent(noun) else noun, part)
-            break
-    if len(candidates) == 1 or "agent" in candidates:
-        return "agent" if "agent" in candidates else next(iter(candidates))
-    return UNTYPED
-
-
 def local_part(entity_id: str) -> str:
     """The id after its first ":" or, without one, after its last "/"."""
     head, mark, rest = entity_id.partition(":")
     if mark and rest:
         return rest
     return entity_id.rpartition("/")[2] or head
+
+
+def _label(text: str) -> str:
+    return " ".join(re.sub(r"[-_]+", " ", fold(text)).split()) if text.strip() else ""
+
+
+def _calls(value: str, labels: frozenset[str]) -> bool:
+    """The value is one of the labels, or begins with one ("Mobile since 2019-01-01")."""
+    if value in labels:
+        return True
+    return any(value.startswith(label) and not value[len(label)].isalnum() for label in labels if len(label) >= 3)
+
+
+def _dates(document: _Document) -> dict[Instant, str]:
+    """Instants of the document's date fields, with the key of the first that holds each."""
+    if document.dates is None:
+        document.dates = {}
+        for item in document.fields:
+            typed = type_value(item.value)
+            if typed.instant is not None:
+                document.dates.setdefault(typed.instant, item.key)
+    return document.dates
+
+
+def _day(instant: Instant) -> str:
+    return (format_instant(instant) or "")[:10]
 
 
 def _prefix(entity_id: str) -> str | None:
@@ -558,6 +730,10 @@ def _explaining(sets: Counter[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:
         chosen.append((name, count))
         remaining = {types: number for types, number in remaining.items() if name not in types}
     return tuple(chosen)
+
+
+def _ranked_links(counts: Counter[tuple[str, str, str]]) -> list[tuple[tuple[str, str, str], int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _ranked(counts: Counter[str]) -> tuple[tuple[str, int], ...]:

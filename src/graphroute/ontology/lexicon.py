@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -43,6 +44,8 @@ PREPOSITIONS = frozenset(
 """Words that may begin or end a relation's name and say how the other side is attached."""
 
 _VOWELS = frozenset("aeiou")
+_DOER_ENDINGS = ("er", "or", "ist", "ant", "ian", "ier", "ee")
+_PLURAL_ACRONYM = re.compile(r"[^\W\daeiouy_]{2,4}es")
 _NEEDS_E = (
     "at", "iv", "ov", "av", "us", "as", "iz", "uc", "ag", "dg", "rg", "ng", "ur", "ir", "ar", "or", "ul", "ut", "bl",
     "pl", "tl", "dl", "gl", "kl", "fl", "nc", "rc", "rv", "lv", "nv", "yp", "yz", "ys", "ens", "aus", "ers", "uir",
@@ -111,11 +114,16 @@ def _irregular() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]:
 
 
 def lemma(word: str) -> str:
-    """The base of an irregular English form ("wrote" -> "write", "people" -> "person"); any other word unchanged.
+    """The base of an irregular English form ("wrote" -> "write", "people" -> "person") or of a plural acronym ("cves"); any
+    other word unchanged.
 
     `word` is folded. Regular forms are left to the stemmer.
     """
-    return _irregular()[0].get(word, word)
+    base = _irregular()[0].get(word)
+    if base is not None:
+        return base
+    # "CVEs": the stemmer takes an "s" only behind another vowel.
+    return word[:-1] if _PLURAL_ACRONYM.fullmatch(word) else word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +154,12 @@ class Lexicon:
     times: frozenset[str]
     places: frozenset[str]
     things: frozenset[str]
+    forms: frozenset[str]
+    achievements: frozenset[str]
+    lasting: frozenset[str]
+    personal: frozenset[str]
+    light: frozenset[str]
+    units: frozenset[str]
     documents: tuple[str, ...]
     events: Mapping[str, tuple[str, ...]]
     actions: Mapping[str, str]
@@ -170,7 +184,12 @@ def lexicon() -> Lexicon:
     for frame in frames:
         for phrase in (*frame.verbs, *frame.weak, *frame.converse):
             verbs.setdefault(phrase.split()[0])
-    for phrase in (*data["actions"].values(), *data["agents"]):
+    for phrase in (
+        *data["actions"].values(),
+        *data["agents"],
+        *data["verbs"]["achievements"],
+        *data["verbs"]["personal"],
+    ):
         verbs.setdefault(phrase)
     for skipped in ("be", "have", "do", "green"):
         verbs.pop(skipped, None)
@@ -190,7 +209,13 @@ def lexicon() -> Lexicon:
         agents=frozenset(classes["agents"]),
         times=frozenset(classes["times"]),
         places=frozenset(classes["places"]),
-        things=frozenset(classes["things"]),
+        things=frozenset((*classes["things"], *classes["devices"])),
+        forms=frozenset(classes["forms"]),
+        achievements=frozenset(data["verbs"]["achievements"]),
+        lasting=frozenset(data["verbs"]["lasting"]),
+        personal=frozenset(data["verbs"]["personal"]),
+        light=frozenset(data["verbs"]["light"]),
+        units=frozenset(data["units"]),
         documents=tuple(classes["documents"]),
         events={noun: tuple(words) for noun, words in classes["events"].items()},
         actions=data["actions"],
@@ -329,8 +354,33 @@ def expand(word: str) -> str:
 
 
 def is_agent(noun: str) -> bool:
-    """Names people or organisations, by the noun or by its last word."""
-    return _in(noun, lexicon().agents)
+    """Names people or organisations: by the noun, by its last word, or by an ending on a verb that people do ("lecturer")."""
+    words = lexicon()
+    if _in(noun, words.agents):
+        return True
+    last = noun.rpartition(" ")[2]
+    if not last.isascii() or any(_in(last, group) for group in (words.things, words.places, words.times)):
+        return False
+    if last.endswith(("ologist", "ician", "grapher", "ographer", "woman", "person")):
+        return True
+    return last in _doers()
+
+
+@lru_cache(maxsize=1)
+def _doers() -> frozenset[str]:
+    """Nouns for people and organisations from the verbs that they do."""
+    words = lexicon()
+    found: set[str] = set()
+    for verb in words.personal:
+        found.add(_formed_agent(verb))
+        found.update(words.agents_of.get(verb, ()))
+        found.update(noun for frame in words.frames_by_verb.get(verb, ()) for noun in frame.agents)
+    return frozenset(noun for noun in found if noun.endswith(_DOER_ENDINGS) and noun not in words.things)
+
+
+def is_form(word: str) -> bool:
+    """Names a kind of text ("record", "profile") rather than what the text is about."""
+    return word in lexicon().forms
 
 
 def is_time(noun: str) -> bool:

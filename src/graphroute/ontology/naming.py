@@ -13,6 +13,7 @@ from graphroute.ontology.lexicon import (
     event_verbs,
     expand,
     is_agent,
+    is_form,
     known_verb,
     lexicon,
     participle_base,
@@ -45,8 +46,74 @@ _ATTACHED = {
 }
 _DONE = ("make", "do", "perform", "carry out")
 _HAVE = ("include", "contain", "come with")
+_OTHER_TIMES = frozenset(
+    ["former", "previous", "old", "ex", "past", "next", "future", "planned", "last", "first", "prior"]
+)
+_LABELS = frozenset(["id", "ids", "name", "no", "number", "code", "key", "ref", "login", "email"])
+_NO_INITIALS = frozenset(
+    [
+        "ad",
+        "am",
+        "an",
+        "do",
+        "eg",
+        "ex",
+        "go",
+        "he",
+        "hi",
+        "hr",
+        "id",
+        "ie",
+        "if",
+        "is",
+        "it",
+        "la",
+        "ma",
+        "me",
+        "my",
+        "no",
+        "ok",
+        "or",
+        "pa",
+        "pm",
+        "so",
+        "tv",
+        "uk",
+        "un",
+        "up",
+        "us",
+        "vs",
+        "we",
+        "all",
+        "and",
+        "any",
+        "are",
+        "can",
+        "did",
+        "for",
+        "had",
+        "has",
+        "how",
+        "its",
+        "may",
+        "new",
+        "not",
+        "now",
+        "old",
+        "one",
+        "our",
+        "out",
+        "set",
+        "she",
+        "the",
+        "two",
+        "was",
+    ]
+)
 _EMPTY = frozenset(["be", "have", "do", "a", "an", "the", "it", "there", "who", "which", "what", "also"]) | PREPOSITIONS
 _COMMANDS = frozenset(["list", "name", "show", "give", "get", "tell", "count", "find", "do", "take", "be", "relate"])
+
+_NO_COMMANDS = frozenset(["take over", "show in", "take place"])
 
 
 @dataclass(slots=True)
@@ -62,7 +129,8 @@ class RelationWords:
         for phrase in phrases:
             parts = phrase.split()
             # Words that any question may hold say nothing about a relation unless they are its very name.
-            if not own and (_EMPTY.issuperset(parts) or (parts[0] in _COMMANDS and _EMPTY.issuperset(parts[1:]))):
+            command = parts and parts[0] in _COMMANDS and phrase not in _NO_COMMANDS and _EMPTY.issuperset(parts[1:])
+            if not own and (command or _EMPTY.issuperset(parts)):
                 continue
             if parts:
                 table.setdefault(phrase)
@@ -110,6 +178,59 @@ def type_nouns(name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def field_noun(key: str) -> str:
+    """The noun that a record's field gives to its value ("root_cause", "owner.name" -> owner), or "" if its name is no noun."""
+    parts = _noun_parts(key)
+    if not parts or parts[0] in PREPOSITIONS or parts[-1] in PREPOSITIONS or parts[0] in _AUXILIARIES:
+        return ""
+    verb = third_person_base(parts[0]) or participle_base(parts[0])
+    if verb and len(parts) == 1 and not parts[0].endswith("ing") and not names_agent(singular(parts[0])):
+        return ""
+    return singular(" ".join(expand(part) for part in parts))
+
+
+def _noun_parts(key: str) -> list[str]:
+    parts = [part for part in name_parts(key) if not part.isdigit()]
+    while len(parts) > 1 and parts[-1] in _LABELS:
+        parts = parts[:-1]
+    return parts
+
+
+def of_other_time(key: str) -> bool:
+    """The field holds what was or will be so ("former_site"), which its noun does not say of the relation."""
+    return bool(_OTHER_TIMES & set(name_parts(key)))
+
+
+def kind_noun(kind: str) -> str:
+    """The noun for what records of a kind are about ("ticket_record" -> ticket), or "" if the kind only says what text it is."""
+    parts = [part for part in name_parts(kind) if not part.isdigit()]
+    while parts and is_form(singular(parts[-1])):
+        parts = parts[:-1]
+    return singular(" ".join(expand(part) for part in parts)) if parts and all(map(str.isalpha, parts)) else ""
+
+
+def abbreviates(short: str, phrase: str) -> bool:
+    """True if the letters of `short` stand in `phrase` in order, from its first on, and are much fewer ("insp", inspection)."""
+    letters = iter(phrase)
+    return (
+        " " not in phrase
+        and 2 <= len(short) <= 5
+        and len(short) + 2 <= len(phrase)
+        and short[0] == phrase[:1]
+        and all(letter in letters for letter in short)
+    )
+
+
+def initials(parts: Sequence[str]) -> tuple[str, ...]:
+    """The initials of two to four words ("principal investigator" -> pi), with the plural where a stemmer would miss it."""
+    if not 2 <= len(parts) <= 4 or not all(part.isascii() and part.isalpha() and len(part) > 2 for part in parts):
+        return ()
+    short = "".join(part[0] for part in parts)
+    if short in _NO_INITIALS or short in PREPOSITIONS or known_verb(short):
+        return ()
+    return (short, f"{short}s") if short[-1] in "aeiou" and not set(short[:-1]) & set("aeiou") else (short,)
+
+
 def relation_words(name: str, subject: Side = Side(), obj: Side = Side()) -> RelationWords:
     """The words of a relation from the form of its name.
 
@@ -133,6 +254,10 @@ def relation_words(name: str, subject: Side = Side(), obj: Side = Side()) -> Rel
         _attached(words, parts[0], parts[1:], subject, obj)
     elif parts[-1] in PREPOSITIONS and len(parts) > 1:
         _with_preposition(words, parts[:-1], parts[-1], subject, obj)
+    elif (place := _inner_preposition(parts)) is not None:
+        _with_preposition(words, parts[:place], parts[place], subject, obj)
+        words.add("forward", " ".join((*words.own["forward"],)[:1] + tuple(parts[place + 1 :])), own=True)
+        _noun_of_object(words, parts[place + 1 :], subject, obj, frames=False)
     else:
         _plain(words, parts, subject, obj)
     return words
@@ -160,9 +285,28 @@ def _done_by(words: RelationWords, parts: list[str], subject: Side, obj: Side) -
         words.add("inverse", verb, own=True)
         words.add("object_nouns", *agent_nouns(verb), own=True)
     _add_frames(words, _verb_frames(verb, "by"), subject_is_agent=False)
+    if any(lexicon().actions.get(noun) == verb for noun in subject.nouns):
+        words.add("inverse", *happening)
+    if verb in ("create", "make"):
+        # What makers of such things are said to do: an artist paints.
+        for frame in (frame for noun in obj.nouns for frame in lexicon().frames_by_agent.get(noun, ())):
+            words.add("inverse", *frame.verbs)
+
+
+def _inner_preposition(parts: Sequence[str]) -> int | None:
+    """The place of the preposition in `belongs_to_movement`: behind a verb form and before a noun."""
+    place = next((at for at, part in enumerate(parts) if part in PREPOSITIONS and 0 < at < len(parts) - 1), None)
+    if place is None or parts[place] in ("of", "as", "by"):
+        return None
+    first = parts[0]
+    verb = third_person_base(first) or participle_base(first) or (known_verb(first) == first and place == 1)
+    return place if verb else None
 
 
 def _attached(words: RelationWords, preposition: str, rest: list[str], subject: Side, obj: Side) -> None:
+    if len(rest) > 1 and rest[-1] in PREPOSITIONS:
+        words.add("forward", f"be {' '.join((preposition, *rest))}", own=True)
+        return
     if rest:
         _noun_of_object(words, rest, subject, obj, frames=False)
     if preposition == "by":
@@ -187,10 +331,15 @@ def _with_preposition(words: RelationWords, parts: list[str], preposition: str, 
         if rest:
             words.add("forward", f"{verb} {rest}", own=True)
             words.add("forward", verb)
-        _add_frames(words, _verb_frames(verb, preposition), subject_is_agent=True)
+        specific = _frames_with(verb, preposition)
+        if specific:
+            _add_frames(words, specific, subject_is_agent=True)
+        else:
+            _bare_verb(words, verb, parts[0], preposition, subject, obj)
         return
     nouns = [singular(phrase) for phrase in variants(parts)]
     words.add("subject_nouns", *nouns, own=True)
+    words.add("forward", *(verb for noun in nouns for verb in event_verbs(noun)))
     head = singular(parts[-1])
     _add_noun_frames(words, [*nouns, head], names_subject=True)
     if preposition != "of":
@@ -203,14 +352,14 @@ def _plain(words: RelationWords, parts: list[str], subject: Side, obj: Side) -> 
     first, rest = parts[0], parts[1:]
     noun = singular(" ".join(parts))
     verb = third_person_base(first) or participle_base(first)
-    if verb is None and known_verb(first) == first and (subject.agent or not rest) and not _names_agent(first):
+    if verb is None and known_verb(first) == first and (subject.agent or not rest) and not names_agent(first):
         verb = first
     if verb is None and subject.agent and rest:
         compound = third_person_base(parts[-1])
         if compound is not None:
             _compound_verb(words, parts[:-1], compound)
             return
-    if verb is not None and not rest and not subject.agent and obj.agent and _names_agent(noun):
+    if verb is not None and not rest and not subject.agent and obj.agent and names_agent(noun):
         verb = None  # `authors`, `members` of a document: a plural noun, not a verb
     phrase_frames = lexicon().frames_by_verb.get(" ".join(parts), ()) if rest else ()
     if phrase_frames:
@@ -282,7 +431,7 @@ def _noun_of_object(words: RelationWords, parts: list[str], subject: Side, obj: 
     head = singular(expand(parts[-1]))
     words.add("object_nouns", *nouns, own=True)
     if len(parts) > 1:
-        words.add("object_nouns", head)
+        words.add("object_nouns", head, *(initials(parts) if obj.agent else ()))
         if obj.temporal or head in obj.nouns:
             _action_words(words, parts[:-1], obj)
     for noun in dict.fromkeys((*nouns, head)):
@@ -303,7 +452,8 @@ def _action_words(words: RelationWords, modifiers: list[str], obj: Side) -> None
                     words.add("forward", *frame.verbs, *frame.weak)
 
 
-def _names_agent(noun: str) -> bool:
+def names_agent(noun: str) -> bool:
+    """Names people or organisations, or a part that they play."""
     return is_agent(noun) or noun in lexicon().frames_by_agent
 
 
@@ -311,13 +461,34 @@ def _event(subject: Side) -> tuple[str, ...]:
     return tuple(dict.fromkeys(verb for noun in subject.nouns for verb in event_verbs(noun)))
 
 
-def _verb_frames(verb: str, preposition: str) -> tuple[Frame, ...]:
+def _frames_with(verb: str, preposition: str) -> tuple[Frame, ...]:
     frames = lexicon().frames_by_verb
-    if preposition:
-        found = frames.get(f"{verb} {preposition}") or frames.get(f"be {verb} {preposition}")
-        if found:
-            return found
-    return frames.get(verb, ())
+    return frames.get(f"{verb} {preposition}") or frames.get(f"be {verb} {preposition}") or ()
+
+
+def _verb_frames(verb: str, preposition: str) -> tuple[Frame, ...]:
+    return (_frames_with(verb, preposition) if preposition else ()) or lexicon().frames_by_verb.get(verb, ())
+
+
+def _bare_verb(words: RelationWords, verb: str, form: str, preposition: str, subject: Side, obj: Side) -> None:
+    """Words of a verb that is known only without its preposition: the other side is neither its doer nor what it is done to.
+
+    `PRODUCED_AT` says where: the place may be said to do it too ("the plant that produced it"). A light verb means
+    something else with a preposition (`HELD_IN`).
+    """
+    words.add("forward", verb)
+    frames = () if verb in lexicon().light or preposition == "of" else lexicon().frames_by_verb.get(verb, ())
+    if form == verb or third_person_base(form):
+        if subject.agent:
+            for frame in frames:
+                words.add("forward", *(phrase for phrase in frame.verbs if " " not in phrase))
+                words.add("subject_nouns", *frame.agents)
+        return
+    for frame in frames:
+        phrases = [phrase for phrase in frame.verbs if " " not in phrase]
+        words.add("forward", *phrases)
+        if preposition in ("in", "at", "on", "within", "under") and not subject.agent:
+            words.add("inverse", verb, *phrases)
 
 
 def _add_frames(words: RelationWords, frames: Iterable[Frame], *, subject_is_agent: bool) -> None:
@@ -330,6 +501,26 @@ def _add_frames(words: RelationWords, frames: Iterable[Frame], *, subject_is_age
         words.add(other, *frame.converse)
         words.add(doer_nouns, *frame.agents)
         words.add(other_nouns, *frame.patients)
+
+
+def field_words(key: str, subject: Side, obj: Side) -> RelationWords:
+    """The words that the field of a record gives to a relation from the record's entity (`subject`) to the value (`obj`).
+
+    A noun is what the value is called, with its synonyms; of verbs and phrases only the words as written are taken.
+    """
+    words = RelationWords()
+    noun = field_noun(key)
+    if noun:
+        words.add(
+            "object_nouns", *dict.fromkeys((*(singular(one) for one in variants(_noun_parts(key))), noun)), own=True
+        )
+        words.add("object_nouns", *synonyms(noun))
+        if len(lexicon().frames_by_agent.get(noun, ())) + len(lexicon().frames_by_patient.get(noun, ())) == 1:
+            _add_noun_frames(words, [noun], names_subject=False)
+    else:
+        own = relation_words(key, subject, obj).own
+        words.own = {role: dict(phrases) for role, phrases in own.items() if role in ("forward", "inverse")}
+    return words
 
 
 def _add_noun_frames(words: RelationWords, nouns: Iterable[str], *, names_subject: bool) -> None:
