@@ -13,6 +13,7 @@ from graphroute.errors import ConfigurationError, DataError, ModelMismatchError
 from graphroute.models.embedders.hashing import HashingEmbedder
 from graphroute.pipeline.assembly import Parts, assemble
 from graphroute.retrieval import RETRIEVERS
+from graphroute.stores.database import Database
 from graphroute.testing import world
 from graphroute.testing.world import PUBLIC
 
@@ -69,6 +70,25 @@ def test_vectors_of_another_model_are_refused(tmp_path: Path) -> None:
     world.write(path, embedder=Newer())
     with pytest.raises(ModelMismatchError, match="newer"):
         assemble(path, load_routes(), ontology=None, log=None)
+
+
+def test_nothing_stays_open_if_a_part_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[Path] = []
+    close = Database.close
+
+    def watched(database: Database) -> None:
+        closed.append(path)
+        close(database)
+
+    path = tmp_path / "store.db"
+    world.write(path, embedder=Newer())
+    monkeypatch.setattr(Database, "close", watched)
+    with pytest.raises(ModelMismatchError):
+        assemble(path, load_routes(), ontology=None, log=None)
+    assert closed == [path]
+    with pytest.raises(ConfigurationError):
+        assemble(path, load_routes(), ontology=tmp_path / "none.yaml", log=None)
+    assert closed == [path, path]
 
 
 def test_the_chat_model_and_the_log_come_from_the_configuration(small_store_path: Path, tmp_path: Path) -> None:

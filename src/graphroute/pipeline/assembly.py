@@ -74,10 +74,21 @@ class Parts:
 
 
 def assemble(store: Path, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
-    """Open the store and build what the configuration names. Raises DataError if there is no store."""
+    """Open the store and build what the configuration names.
+
+    Raises DataError if there is no store, and what its stages raise: ConfigurationError, ModelMismatchError. Nothing stays open then.
+    """
     if not store.exists():
         raise DataError(f"there is no store at {str(store)!r}", hint="run graphroute ingest DIR --store PATH first")
     database = Database(store, read_only=True)
+    try:
+        return _parts(database, config, ontology=ontology, log=log)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _parts(database: Database, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
     catalog = SqliteCatalog(database)
     settings = catalog.settings()
     in_force = load_ontology(Path(ontology)) if ontology is not None else catalog.ontology()

@@ -22,7 +22,9 @@ from graphroute.pipeline.assembly import Parts, assemble
 from graphroute.routing.sufficiency import assess
 from graphroute.serialization.serialize import serialize
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
+from graphroute.types.answer import Answer
 from graphroute.types.evidence import Degradation, EvidenceBundle
+from graphroute.types.prompt import SerializedEvidence
 from graphroute.types.query import ParsedQuery
 from graphroute.types.reader import Reader
 from graphroute.types.retrieval import RetrievalResult, Verdict
@@ -86,7 +88,11 @@ class GraphRoute:
         return self._run(question, reader, as_of, generate=False)
 
     def ask(self, question: str, *, reader: Reader, as_of: AsOf = None) -> Trace:
-        """The same, then an answer from the configured endpoint; without one the answer holds the prompt and says so."""
+        """The same, then an answer from the configured endpoint.
+
+        Without an endpoint, or if it fails, `answer.generated` is False, `answer.prompt` is all there is and `answer.reason` says why; a failure
+        is also in `bundle.degraded`.
+        """
         return self._run(question, reader, as_of, generate=True)
 
     @property
@@ -113,10 +119,7 @@ class GraphRoute:
         )
         said = None
         if generate:
-            said = clock.time(
-                "generate",
-                lambda: answer(bundle, serialized, model=parts.model, timeout=parts.config.deadlines.generate / 1000),
-            )
+            bundle, said = clock.time("generate", lambda: self._answer(bundle, serialized))
         trace = Trace(
             run_id=uuid.uuid4().hex,
             reader=reader,
@@ -217,6 +220,17 @@ class GraphRoute:
             instant=query.instant,
         )
 
+    def _answer(self, bundle: EvidenceBundle, serialized: SerializedEvidence) -> tuple[EvidenceBundle, Answer]:
+        """The answer; if the endpoint fails the prompt with the reason, and the failure is noted in the bundle."""
+        parts = self._parts
+        timeout = parts.config.deadlines.generate / 1000
+        try:
+            return bundle, answer(bundle, serialized, model=parts.model, timeout=timeout)
+        except BackendError as error:
+            prompt = answer(bundle, serialized, model=None, timeout=timeout)
+            failed = Degradation(stage="generate", reason=error.message)
+            return replace(bundle, degraded=(*bundle.degraded, failed)), replace(prompt, reason=error.message)
+
     def _instant(self, as_of: AsOf) -> Instant:
         given: Any = as_of if as_of is not None else self._parts.settings.get("as_of") or None
         if given is None:
@@ -258,7 +272,10 @@ class _Clock:
 
 
 def parse_as_of(given: datetime | date | str) -> Instant:
-    """The instant of a day or moment. A naive moment is refused; a day means its first instant in UTC."""
+    """The instant of a day or moment; a day means its first instant in UTC.
+
+    Raises UsageError for a naive moment, a text that is no ISO 8601 date, and every other type.
+    """
     if isinstance(given, datetime):
         if given.tzinfo is None:
             raise UsageError(
@@ -267,6 +284,8 @@ def parse_as_of(given: datetime | date | str) -> Instant:
         return instant_of(given)
     if isinstance(given, date):
         return instant_of(datetime(given.year, given.month, given.day, tzinfo=UTC))
+    if not isinstance(given, str):
+        raise UsageError(f"as_of is of type {type(given).__name__}", allowed="an aware datetime, a date or ISO 8601")
     try:
         text = given.strip()
         if len(text) == 10:
