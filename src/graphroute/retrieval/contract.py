@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -11,12 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graphroute.errors import ConfigurationError, UsageError
 from graphroute.retrieval.base import Backends
-from graphroute.strict_yaml import read_strict, suggest, validate
+from graphroute.retrieval.plan import quoted, unescaped
+from graphroute.strict_yaml import Document, KeyPath, read_strict, suggest, validate
 from graphroute.types.graph import AttributeFilter, Direction, HopPattern, Path, PathPattern
-from graphroute.types.ontology import Ontology, RelationKind
+from graphroute.types.ontology import Ontology, RelationKind, RelationType
 from graphroute.types.source import SourceSpan
 from graphroute.types.time import Instant, Interval, TimeFilter, TimeMode
 from graphroute.types.view import View
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ALLOWED = "ASCII letters, digits and _, no digit first"
 
 
 class _Strict(BaseModel):
@@ -24,7 +29,10 @@ class _Strict(BaseModel):
 
 
 class Node(_Strict):
-    """A node of a pattern: its type, the name its binding gets, and tests on attributes. `$name` values are parameters."""
+    """A node of a pattern: its type, the name its binding gets (an identifier of its own), and tests on attributes.
+
+    A value `$name` is the parameter of that name.
+    """
 
     type: str
     name: str
@@ -73,7 +81,11 @@ class ContractResult:
 
 
 def load_contract(path: FilePath, ontology: Ontology) -> Contract:
-    """A contract file, checked against the ontology. Raises ConfigurationError naming the line."""
+    """A contract file, checked against the ontology. Raises ConfigurationError naming the line.
+
+    Refused: unknown relations, types and parameters; names of nodes and parameters that are no identifiers; two nodes of one name; a step
+    that no fact of its relation can take.
+    """
     document = read_strict(path)
     contract = validate(document, Contract)
     for place, step in enumerate(contract.path):
@@ -83,15 +95,46 @@ def load_contract(path: FilePath, ontology: Ontology) -> Contract:
                 f"unknown relation {step.relation!r}",
                 hint=suggest(step.relation, tuple(ontology.relations)),
             )
-    for node, key in [(contract.start, ("start",)), *((s.to, ("path", n, "to")) for n, s in enumerate(contract.path))]:
+    for parameter in contract.parameters:
+        if not _IDENTIFIER.fullmatch(parameter):
+            raise document.error(("parameters", parameter), f"{parameter!r} is no name", key=True, allowed=_ALLOWED)
+    seen: set[str] = set()
+    nodes: list[tuple[Node, KeyPath]] = [(contract.start, ("start",))]
+    nodes.extend((step.to, ("path", place, "to")) for place, step in enumerate(contract.path))
+    for node, key in nodes:
         if node.type not in ontology.types:
             raise document.error(
                 (*key, "type"), f"unknown type {node.type!r}", hint=suggest(node.type, tuple(ontology.types))
             )
+        if not _IDENTIFIER.fullmatch(node.name):
+            raise document.error((*key, "name"), f"{node.name!r} is no name", allowed=_ALLOWED)
+        if node.name in seen:
+            raise document.error((*key, "name"), f"a second node is named {node.name!r}")
+        seen.add(node.name)
         for value in node.where.values():
             if value.startswith("$") and value[1:] not in contract.parameters:
                 raise document.error((*key, "where"), f"{value} is not a parameter of the contract")
+    for place, step in enumerate(contract.path):
+        _check_step(document, place, nodes[place][0].type, step, ontology.relations[step.relation])
     return contract
+
+
+def _check_step(document: Document, place: int, left: str, step: Step, relation: RelationType) -> None:
+    """Refuse a step whose relation never joins its two types in its direction."""
+    near, far = relation.domain, relation.range
+    if step.direction == "backward":
+        near, far = far, near
+    walked = f"{step.relation} {step.direction}"
+    if near and left not in near:
+        raise document.error(
+            ("path", place, "relation"), f"{walked} does not leave {left!r}", allowed=", ".join(sorted(near))
+        )
+    if far and step.to.type not in far:
+        raise document.error(
+            ("path", place, "to", "type"),
+            f"{walked} does not reach {step.to.type!r}",
+            allowed=", ".join(sorted(far)),
+        )
 
 
 def load_contracts(folder: FilePath, ontology: Ontology) -> Mapping[str, Contract]:
@@ -127,7 +170,8 @@ def run_contract(
     hops = tuple(
         HopPattern(
             predicates=(step.relation,),
-            direction=Direction(step.direction),
+            # A symmetric fact is stated from either end.
+            direction=None if backends.ontology.relations[step.relation].symmetric else Direction(step.direction),
             types=(step.to.type,),
             time=_time(backends.ontology, step.relation, instant),
             filters=_filters(step.to, values),
@@ -143,24 +187,32 @@ def run_contract(
 
 
 def contract_cypher(contract: Contract) -> str:
-    """The contract as Cypher text with its parameters."""
-    text = f"MATCH ({contract.start.name}:{contract.start.type})"
-    conditions = [f"{contract.start.name}.{key} = {_literal(v)}" for key, v in contract.start.where.items()]
+    """The contract as Cypher text with its parameters, every name quoted where it is no plain identifier."""
+    text = f"MATCH {_node(contract.start)}"
+    conditions = _conditions(contract.start)
     for step in contract.path:
-        arrow = (
-            f"-[:{step.relation}]->({step.to.name}:{step.to.type})"
-            if step.direction == "forward"
-            else f"<-[:{step.relation}]-({step.to.name}:{step.to.type})"
-        )
-        text += arrow
-        conditions.extend(f"{step.to.name}.{key} = {_literal(v)}" for key, v in step.to.where.items())
-    names = [contract.start.name, *(step.to.name for step in contract.path)]
+        relation = f"[:{quoted(step.relation)}]"
+        text += f"-{relation}->" if step.direction == "forward" else f"<-{relation}-"
+        text += _node(step.to)
+        conditions.extend(_conditions(step.to))
+    names = [quoted(name) for name in (contract.start.name, *(step.to.name for step in contract.path))]
     where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
     return f"{text}{where}\nRETURN {', '.join(f'{name}.id' for name in names)}\nLIMIT {contract.limit:d}"
 
 
+def _node(node: Node) -> str:
+    return f"({quoted(node.name)}:{quoted(node.type)})"
+
+
+def _conditions(node: Node) -> list[str]:
+    return [f"{quoted(node.name)}.{quoted(key)} = {_literal(value)}" for key, value in node.where.items()]
+
+
 def _literal(value: str) -> str:
-    return value if value.startswith("$") else "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    if value.startswith("$"):
+        return "$" + quoted(value[1:])
+    # A doubled back-slash before a `u` would still be read as a Unicode escape, which could be that of a quote.
+    return "'" + unescaped(value.replace("\\", "\\\\").replace("'", "\\'")) + "'"
 
 
 def _bind(contract: Contract, arguments: Mapping[str, str]) -> Mapping[str, str]:
