@@ -108,6 +108,8 @@ def kind_of(schema: Schema, definitions: Mapping[str, Schema]) -> str:
     if "anyOf" in schema:
         options = [option for option in schema["anyOf"] if option.get("type") != "null"]
         return " or ".join(dict.fromkeys(kind_of(option, definitions) for option in options))
+    if "const" in schema:
+        return f"`{schema['const']}`"
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     kind = schema.get("type")
