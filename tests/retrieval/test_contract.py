@@ -55,8 +55,6 @@ FACTS = [
     "svc:a USED_BY cust:basic",
     "svc:b USED_BY cust:acme 2026-01-01..",
     "cust:acme TESTED svc:a 2026-05-01..2026-05-02",
-    "svc:a PEER svc:b",
-    "svc:c PEER svc:a",
 ]
 PLANS = [("cust:acme", "plan", "enterprise"), ("cust:old", "plan", "enterprise"), ("cust:basic", "plan", "basic")]
 Build = Callable[..., Any]
@@ -201,15 +199,6 @@ def test_an_event_counts_from_when_it_happened(made: Build, tmp_path: Path) -> N
     contract = loaded(tmp_path, text)
     assert [row.ids for row in run(made, contract, {}).rows] == [{"c": "cust:acme", "s": "svc:a"}]
     assert run(made, contract, {}, at="2026-04-01").rows == ()
-
-
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-def test_a_symmetric_relation_is_walked_both_ways(made: Build, tmp_path: Path, direction: str) -> None:
-    text = (
-        "name: t\ndescription: Peers.\nstart: {type: svc, name: s, where: {id: 'svc:a'}}\n"
-        f"path:\n  - {{relation: PEER, direction: {direction}, to: {{type: svc, name: peer}}}}\n"
-    )
-    assert [row.ids["peer"] for row in run(made, loaded(tmp_path, text), {}).rows] == ["svc:b", "svc:c"]
 
 
 def test_a_start_may_be_a_whole_type_or_narrowed(made: Build, tmp_path: Path) -> None:

@@ -170,8 +170,7 @@ def run_contract(
     hops = tuple(
         HopPattern(
             predicates=(step.relation,),
-            # A symmetric fact is stated from either end.
-            direction=None if backends.ontology.relations[step.relation].symmetric else Direction(step.direction),
+            direction=Direction(step.direction),
             types=(step.to.type,),
             time=_time(backends.ontology, step.relation, instant),
             filters=_filters(step.to, values),
