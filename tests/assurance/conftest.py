@@ -80,7 +80,7 @@ def corpus_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[in
 
     def make(seed: int) -> Corpus:
         if seed not in opened:
-            rows = random_rows(seed, untyped=False)
+            rows = random_rows(seed, untyped=seed % 2 == 1)
             folder = tmp_path_factory.mktemp(f"corpus{seed}")
             full = GraphRoute.open(store_of(rows, folder / "full"))
             opened[seed] = Corpus(seed, rows, folder, full, questions(seed, rows))

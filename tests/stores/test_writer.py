@@ -593,12 +593,15 @@ def test_only_a_store_of_this_format_is_opened(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("this is not a database" * 100)
     with pytest.raises(DataError, match="not a store"):
         Database(tmp_path / "text.db")
-    other = sqlite3.connect(tmp_path / "other.db")
-    other.execute("CREATE TABLE t (x)")
-    other.execute("PRAGMA user_version = 99")
-    other.close()
-    with pytest.raises(DataError, match=f"format 99; allowed: format {FORMAT_VERSION}"):
-        Database(tmp_path / "other.db")
+    for version in (1, 99):
+        other = sqlite3.connect(tmp_path / "other.db")
+        other.execute("CREATE TABLE IF NOT EXISTS t (x)")
+        other.execute(f"PRAGMA user_version = {version:d}")
+        other.close()
+        with pytest.raises(
+            DataError, match=f"format {version}; allowed: format {FORMAT_VERSION}.*ingest the data again"
+        ):
+            Database(tmp_path / "other.db")
     Database(tmp_path / "new.db").close()
     with Database(tmp_path / "new.db", read_only=True) as db:
         assert db.sequence() == 0

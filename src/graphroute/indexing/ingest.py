@@ -391,15 +391,13 @@ class _Run:
             self._counts["records_without_entity"] += 1
             return
         self._counts["records"] += 1
-        if record.type is not None:
-            self._survey.entity(entity_id).record_types.add(record.type)
-        else:
-            self._survey.entity(entity_id)
+        self._survey.entity(entity_id)
         attributes = list(record_attributes(record, fields, source, entity_id))
         self._counts["attributes"] += len(attributes)
         if not put:
             return
-        self._writer.put_entity_source(entity_id, source.id)
+        told = record.type if record.type in self._ontology.types else None
+        self._writer.put_entity_source(entity_id, source.id, told)
         for name, span in record_names(record, fields, source):
             self._writer.put_name(entity_id, name, span)
         for attribute in attributes:

@@ -11,25 +11,16 @@ from dataclasses import dataclass, field
 from graphroute.errors import DataError
 from graphroute.indexing.dataset import BadRow, Dataset, OnBad
 from graphroute.indexing.jsonl import Place
-from graphroute.indexing.profile import UNTYPED
 from graphroute.types.graph import Assertion
 from graphroute.types.ontology import Ontology
 from graphroute.types.source import Source
 
-SUBJECT = 0
-OBJECT = 1
-Position = tuple[str, int]
-"""A predicate and the side, SUBJECT or OBJECT, on which an entity stands."""
-
 
 @dataclass(slots=True)
 class EntityNotes:
-    """What the rows say of one entity: types and names of entities files, the positions it takes in facts, and the types
-    of the records about it."""
+    """What the rows say of one entity: types and names of entities files."""
 
     rows: set[tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=set)
-    positions: set[Position] = field(default_factory=set)
-    record_types: set[str] = field(default_factory=set)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -154,10 +145,10 @@ def survey_dataset(
 
 
 class TypeFinder:
-    """Finds the types of an entity: those its rows give, else by id prefix, else those of the records
-    about it, else by the facts it takes part in.
+    """Finds the types stated of an entity: those its rows give, else by id prefix.
 
-    Only types that the ontology declares are kept; `unknown` counts the others.
+    Types that records or facts tell are not for all readers; the store finds those. Only types that the ontology declares
+    are kept; `unknown` counts the others.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -171,7 +162,7 @@ class TypeFinder:
         self.unknown: Counter[str] = Counter()
 
     def of(self, entity_id: str, notes: EntityNotes | None = None) -> tuple[str, ...]:
-        """The types of an entity; () if nothing tells them."""
+        """The types stated of an entity; () if nothing states them."""
         if notes is not None and notes.rows:
             declared = []
             for name in notes.types:
@@ -182,20 +173,7 @@ class TypeFinder:
             if declared:
                 return tuple(declared)
         by_prefix = self.by_prefix(entity_id)
-        if by_prefix:
-            return (by_prefix,)
-        if notes is not None and notes.record_types:
-            return tuple(sorted(notes.record_types & self._ontology.types.keys()))
-        found: set[str] = set()
-        for predicate, side in notes.positions if notes is not None else ():
-            relation = self._ontology.relations.get(predicate)
-            if relation is not None:
-                types = relation.domain if side == SUBJECT else relation.range
-                if len(types) == 1:
-                    found.add(types[0])
-        if not found and UNTYPED in self._ontology.types:
-            return (UNTYPED,)
-        return tuple(sorted(found))
+        return (by_prefix,) if by_prefix else ()
 
     def by_prefix(self, entity_id: str) -> str | None:
         """The type whose id prefix the id carries."""
@@ -247,8 +225,8 @@ def _digest(content: Iterable[object]) -> bytes:
 
 
 def _note(survey: Survey, assertion: Assertion) -> None:
-    survey.entity(assertion.subject).positions.add((assertion.predicate, SUBJECT))
-    survey.entity(assertion.object).positions.add((assertion.predicate, OBJECT))
+    survey.entity(assertion.subject)
+    survey.entity(assertion.object)
     for group in assertion.supports:
         members = {span.source_id: survey.labels.get(span.source_id, frozenset()) for span in group}
         for source_id in members:

@@ -106,7 +106,7 @@ class Database:
             f"store format {version}" if version else "not a store",
             where=str(self.path),
             allowed=f"format {FORMAT_VERSION}",
-            hint="ingest into a new store",
+            hint="ingest the data again into a new store: graphroute ingest",
         )
 
     @property
@@ -205,6 +205,16 @@ def alive(view: View, table: str = "") -> str:
     """SQL condition that a row is known at the view's snapshot."""
     prefix = f"{table}." if table else ""
     return f"{prefix}born <= {view.sequence:d} AND {prefix}died > {view.sequence:d}"
+
+
+def typed(db: Database, view: View, table: str = "y") -> str:
+    """SQL condition that a row of `entity_type` tells the view a type: readable, and none of a lower basis is."""
+    told = (
+        f"EXISTS (SELECT 1 FROM entity_type lower WHERE lower.entity = {table}.entity AND lower.basis < {table}.basis "
+        f"AND {alive(view, 'lower')} AND {db.in_scopes(view, 'lower.scope')})"
+    )
+    readable = f"({table}.scope = 0 OR {db.in_scopes(view, f'{table}.scope')})"
+    return f"{alive(view, table)} AND ({table}.basis = 0 OR ({readable} AND NOT {told}))"
 
 
 def time_condition(time_filter: TimeFilter, low: str = "low", high: str = "high") -> str:

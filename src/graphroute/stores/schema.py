@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Kept in PRAGMA user_version; a file of another version is refused."""
 
 LIVE = 2**62
@@ -72,14 +72,18 @@ CREATE TABLE vector (
   PRIMARY KEY (passage, identity)
 ) WITHOUT ROWID;
 
--- What the entities files say; readable through the entity's facts.
+-- What the entities files say; names are readable through the entity's facts.
 CREATE TABLE entity (
   id TEXT NOT NULL, born INTEGER NOT NULL, died INTEGER NOT NULL, types TEXT NOT NULL, names TEXT NOT NULL, hash BLOB NOT NULL,
   PRIMARY KEY (id, born)
 ) WITHOUT ROWID;
+
+-- Types. basis 0: stated, for all who see the entity; without one 1: told by a record about it, 2: told by its place in a
+-- fact, 3: by a place that things of several types take, 4: by nothing. 1 to 3 are readable by `scope`, the others have
+-- scope 0. A reader gets the types of the lowest basis that holds a readable one.
 CREATE TABLE entity_type (
-  entity TEXT NOT NULL, type TEXT NOT NULL, born INTEGER NOT NULL, died INTEGER NOT NULL,
-  PRIMARY KEY (entity, type, born)
+  entity TEXT NOT NULL, type TEXT NOT NULL, basis INTEGER NOT NULL, scope INTEGER NOT NULL, born INTEGER NOT NULL,
+  died INTEGER NOT NULL, PRIMARY KEY (entity, type, basis, scope, born)
 ) WITHOUT ROWID;
 CREATE INDEX entity_by_type ON entity_type (type, entity);
 
@@ -89,9 +93,9 @@ CREATE TABLE entity_scope (
   PRIMARY KEY (entity, scope, via, born)
 ) WITHOUT ROWID;
 
--- A source that is a record of, or prose about, an entity.
+-- A source that is a record of, or prose about, an entity, and the type that a record tells.
 CREATE TABLE entity_source (
-  key INTEGER PRIMARY KEY, entity TEXT NOT NULL, source TEXT NOT NULL, scope INTEGER NOT NULL,
+  key INTEGER PRIMARY KEY, entity TEXT NOT NULL, source TEXT NOT NULL, type TEXT, scope INTEGER NOT NULL,
   born INTEGER NOT NULL, died INTEGER NOT NULL
 );
 CREATE INDEX entity_source_by_entity ON entity_source (entity);

@@ -20,12 +20,13 @@ from graphroute.stores.database import Database
 from graphroute.stores.schema import LIVE, UNREADABLE, pack_terms
 from graphroute.text import alias_key, fold, terms
 from graphroute.types.graph import Assertion, Attribute
-from graphroute.types.ontology import Ontology
+from graphroute.types.ontology import UNTYPED, Ontology
 from graphroute.types.source import Passage, Source, SourceSpan
 from graphroute.types.time import ALWAYS, Interval
 
 _MODULUS = 2**128
 _BATCH = 5_000
+_STATED, _BY_RECORD, _BY_FACT, _BY_OPEN_FACT, _BY_NOTHING = range(5)
 
 Member = tuple[str, int | None, int | None]
 Members = tuple[Member, ...]
@@ -43,9 +44,9 @@ _COLUMNS = {
     "support_member": "support_set, source, start, end, ordinal",
     "name": "key, entity, name, source, start, end, scope, born, died",
     "attribute": "row, entity, key, value, folded, number, instant, low, high, source, start, end, scope, born, died",
-    "entity_source": "key, entity, source, scope, born, died",
+    "entity_source": "key, entity, source, type, scope, born, died",
     "entity": "id, types, names, hash, born, died",
-    "entity_type": "entity, type, born, died",
+    "entity_type": "entity, type, basis, scope, born, died",
     "entity_scope": "entity, scope, via, born, died",
     "alias": "key, entity, via, basis, scope, born, died",
     "adjacency": "node, predicate, direction, other, low, high, scope, born, died",
@@ -70,6 +71,15 @@ def local_part(entity_id: str) -> str:
         return tail
     tail = entity_id.rpartition("/")[2]
     return tail or entity_id
+
+
+def read_ontology(text: str | None) -> Ontology:
+    """The ontology from the JSON that a store keeps; an empty one from None."""
+    if text is None:
+        return Ontology()
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Ontology).validate_json(text)
 
 
 @dataclass(slots=True)
@@ -128,6 +138,7 @@ class SnapshotWriter:
         self._killed: dict[str, set[int]] = defaultdict(set)
         self._terms: dict[str, int] | None = None
         self._other_changes = False
+        self._ontology_changed = False
 
         self._put_sources: dict[str, tuple[bytes, bool]] = {}
         self._source_keys: dict[str, int] = {}
@@ -137,7 +148,7 @@ class SnapshotWriter:
         self._put_passages: dict[str, tuple[bytes, int]] = {}
         self._entities: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         self._names: set[tuple[str, str, Member]] = set()
-        self._entity_sources: set[tuple[str, str]] = set()
+        self._entity_sources: set[tuple[str, str, str | None]] = set()
         self._attributes: set[Row] = set()
         self._assertions: dict[str, _PutAssertion] = {}
 
@@ -390,7 +401,11 @@ class SnapshotWriter:
     # Entities and facts -------------------------------------------------------------------------------------------------
 
     def put_entity(self, entity_id: str, types: Sequence[str], names: Sequence[str]) -> None:
-        """Stage what an entities file says. The names are readable wherever one fact of the entity is."""
+        """Stage what an entities file says. The names are readable wherever one fact of the entity is.
+
+        Types given here hold for all who see the entity. Without any, each reader gets those that readable records about it
+        tell, else those of the places it takes in readable facts by the ontology, else `UNTYPED` if that is declared.
+        """
         self._require_session()
         if not entity_id:
             raise DataError("an entity has an empty id")
@@ -398,10 +413,10 @@ class SnapshotWriter:
         known[0].update(dict.fromkeys(types))
         known[1].update(dict.fromkeys(name for name in names if name.strip()))
 
-    def put_entity_source(self, entity_id: str, source_id: str) -> None:
-        """Stage that a source is a record of, or prose about, an entity. `Source.node` does it as well."""
+    def put_entity_source(self, entity_id: str, source_id: str, type_: str | None = None) -> None:
+        """Stage that a source is a record of, or prose about, an entity, of the type it tells. `Source.node` does it as well."""
         self._require_session()
-        self._entity_sources.add((entity_id, source_id))
+        self._entity_sources.add((entity_id, source_id, type_))
 
     def put_name(self, entity_id: str, name: str, span: SourceSpan) -> None:
         """Stage a name of an entity that a source states."""
@@ -510,8 +525,10 @@ class SnapshotWriter:
         """Stage the ontology in force: its YAML as the operator reads it, and the ontology itself."""
         from pydantic import TypeAdapter
 
+        kept = TypeAdapter(Ontology).dump_json(ontology).decode()
+        self._ontology_changed |= self._one("SELECT value FROM setting WHERE key = '_ontology'") != kept
         self.put_setting("_ontology_text", text)
-        self.put_setting("_ontology", TypeAdapter(Ontology).dump_json(ontology).decode())
+        self.put_setting("_ontology", kept)
 
     # Publishing ---------------------------------------------------------------------------------------------------------
 
@@ -559,8 +576,9 @@ class SnapshotWriter:
         kept: dict[str, set[int]] = {"passage": {key for _, key in self._put_passages.values()}}
         for table in ("name", "attribute", "entity_source"):
             kept[table] = set()
-        for entity_id, source_id in sorted(self._entity_sources):
-            self._keep_or_add(kept, "entity_source", source_id, "entity = ?", (entity_id,), (entity_id, source_id, 0))
+        for entity_id, source_id, type_ in sorted(self._entity_sources, key=lambda i: (i[0], i[1], i[2] or "")):
+            row = (entity_id, source_id, type_, 0)
+            self._keep_or_add(kept, "entity_source", source_id, "entity = ? AND type IS ?", (entity_id, type_), row)
         for entity_id, name, member in sorted(self._names, key=lambda i: (i[0], i[1], *_member_order((i[2],)))):
             where = "entity = ? AND name = ? AND start IS ? AND end IS ?"
             values = (entity_id, name, *member[1:])
@@ -764,13 +782,10 @@ class SnapshotWriter:
                 if bytes(row[2]) == content:
                     continue
                 sql.execute("UPDATE entity SET died = ? WHERE id = ? AND born = ?", (staged, entity_id, row[3]))
-                sql.execute("UPDATE entity_type SET died = ? WHERE entity = ? AND died = ?", (staged, entity_id, LIVE))
                 old[entity_id] = (tuple(json.loads(row[0])), tuple(json.loads(row[1])))
             self._entity_changes = True
             renamed.add(entity_id)
             self._add("entity", (entity_id, _json(types), _json(names), content, staged, LIVE))
-            for type_ in types:
-                self._add("entity_type", (entity_id, type_, staged, LIVE))
         self._flush()
 
         dirty = ends | renamed
@@ -781,6 +796,16 @@ class SnapshotWriter:
             )
             for killed in self._killed[table]:
                 dirty.add(self._one(f"SELECT entity FROM {table} WHERE {key} = ?", (killed,)))
+        if self._ontology_changed:
+            dirty.update(
+                row[0]
+                for row in sql.execute(
+                    "SELECT DISTINCT x.entity FROM entity_scope x WHERE x.died = ? AND NOT EXISTS "
+                    "(SELECT 1 FROM entity_type y WHERE y.entity = x.entity AND y.basis = 0 AND y.died = ?)",
+                    (LIVE, LIVE),
+                )
+            )
+        ontology = read_ontology(self._one("SELECT value FROM setting WHERE key = '_ontology'"))
         for entity_id in sorted(dirty):
             wanted = {
                 (scope, 0)
@@ -810,11 +835,53 @@ class SnapshotWriter:
             row = sql.execute("SELECT types, names FROM entity WHERE id = ? AND died = ?", (entity_id, LIVE)).fetchone()
             types, names = (tuple(json.loads(part)) for part in row) if row else ((), ())
             before = old.get(entity_id, ((), ()) if entity_id in renamed else (types, names))
+            self._settle_types(entity_id, types, ontology, deltas)
             for (said_types, said_names), scopes, sign in ((before, current, -1), ((types, names), wanted, 1)):
                 for scope, via in scopes:
                     content = _digest("seen", entity_id, said_types, () if via else said_names, via)
                     deltas[scope] += sign * int.from_bytes(content, "big")
             self._settle_aliases(entity_id, names)
+
+    def _settle_types(self, entity_id: str, stated: Sequence[str], ontology: Ontology, deltas: dict[int, int]) -> None:
+        sql = self._sql
+        # Told types are kept by what tells them, so that a reader's types come from what the reader sees.
+        wanted: set[tuple[str, int, int]] = {(type_, _STATED, 0) for type_ in stated}
+        if not stated:
+            if UNTYPED in ontology.types:
+                wanted.add((UNTYPED, _BY_NOTHING, 0))
+            wanted.update(
+                (type_, _BY_RECORD, scope)
+                for type_, scope in sql.execute(
+                    "SELECT DISTINCT type, scope FROM entity_source WHERE entity = ? AND died = ? AND type IS NOT NULL "
+                    "AND scope <> ?",
+                    (entity_id, LIVE, self._unreadable),
+                )
+            )
+            for predicate, direction, scope in sql.execute(
+                "SELECT DISTINCT predicate, direction, scope FROM adjacency WHERE node = ? AND died = ?",
+                (entity_id, LIVE),
+            ):
+                relation = ontology.relations.get(predicate)
+                types = () if relation is None else relation.range if direction else relation.domain
+                if len(types) == 1:
+                    wanted.add((types[0], _BY_FACT, scope))
+                elif types and ontology.inferred:
+                    # Inferred types of a place are listed by their number of facts.
+                    wanted.add((types[0], _BY_OPEN_FACT, scope))
+        current = set(
+            sql.execute("SELECT type, basis, scope FROM entity_type WHERE entity = ? AND died = ?", (entity_id, LIVE))
+        )
+        for type_, basis, scope in sorted(current - wanted):
+            sql.execute(
+                "UPDATE entity_type SET died = ? WHERE entity = ? AND type = ? AND basis = ? AND scope = ? AND died = ?",
+                (self._next, entity_id, type_, basis, scope, LIVE),
+            )
+        for type_, basis, scope in sorted(wanted - current):
+            self._add("entity_type", (entity_id, type_, basis, scope, self._next, LIVE))
+        for sign, changed in ((-1, current - wanted), (1, wanted - current)):
+            for type_, basis, scope in changed:
+                if scope:
+                    deltas[scope] += sign * int.from_bytes(_digest("type", entity_id, type_, basis), "big")
 
     def _settle_aliases(self, entity_id: str, names: tuple[str, ...]) -> None:
         sql = self._sql
@@ -846,7 +913,7 @@ class SnapshotWriter:
             ("passage", "hash"),
             ("name", "'name', entity, name, source, start, end"),
             ("attribute", "'attribute', entity, key, value, number, instant, low, high, source, start, end"),
-            ("entity_source", "'record', entity, source"),
+            ("entity_source", "'record', entity, source, type"),
         ):
             for sign, row in self._born_and_dead(table, f"scope, {hashed}"):
                 content = bytes(row[1]) if hashed == "hash" else _digest(*row[1:])

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import AbstractContextManager
 
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.graph.base import GraphStore
-from graphroute.testing.strategies import READERS, World, differing, random_world, readout, visible_world
+from graphroute.testing.strategies import (
+    READERS,
+    TYPES,
+    World,
+    differing,
+    facts_of,
+    random_world,
+    readout,
+    types_of,
+    visible_world,
+)
 from graphroute.text import alias_key, fold
 from graphroute.types.graph import Assertion, Attribute, AttributeFilter
-from graphroute.types.ontology import EntityType, Ontology
+from graphroute.types.ontology import UNTYPED, EntityType, Ontology
 from graphroute.types.reader import Reader
 from graphroute.types.source import Passage, Source, SourceSpan
 from graphroute.types.time import Interval, TimeFilter, TimeMode
@@ -90,6 +101,31 @@ class CatalogConformance:
                         small_view = small_catalog.view(reader=reader)
                         small = readout(small_catalog, small_graph, view=small_view, world=world, seed=seed)
                     assert differing(full, small) == [], f"seed {seed}, reader {reader.id}"
+
+    def test_types_are_those_that_the_visible_world_tells(self) -> None:
+        told = 0
+        for seed in range(4 * self.cases):
+            world = random_world(seed)
+            with self.opened(world) as (catalog, graph):
+                for reader in READERS:
+                    view = catalog.view(reader=reader)
+                    seen = visible_world(world, reader.labels)
+                    types = types_of(seen)
+                    found = catalog.entities(types_of(world), view=view)
+                    assert {id: frozenset(entity.types) for id, entity in found.items()} == types
+                    for type_ in (*TYPES, UNTYPED):
+                        members = tuple(id for id, kinds in types.items() if type_ in kinds)
+                        assert graph.entities_of_type([type_], view=view) == members
+                        assert catalog.entities_where([type_], [], view=view) == members
+                    counts = Counter(
+                        (subject, fact.predicate, object_)
+                        for fact in facts_of(seen)
+                        for subject in types[fact.subject] or ("",)
+                        for object_ in types[fact.object] or ("",)
+                    )
+                    assert graph.fact_counts(view=view) == [(*key, counts[key]) for key in sorted(counts)]
+                    told += sum(kinds != types_of(world)[id] for id, kinds in types.items())
+        assert told, "no reader gets other types than all facts tell"
 
     def test_sources_and_passages_are_scoped(self) -> None:
         with self.opened(catalog_world()) as (catalog, _):

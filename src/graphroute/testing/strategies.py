@@ -23,7 +23,7 @@ from graphroute.types.graph import (
     Path,
     PathPattern,
 )
-from graphroute.types.ontology import EntityType, Ontology
+from graphroute.types.ontology import UNTYPED, EntityType, Ontology, RelationType
 from graphroute.types.reader import Reader
 from graphroute.types.source import Passage, Source, SourceSpan
 from graphroute.types.time import ALWAYS, ANY_TIME, Interval, TimeFilter, TimeMode
@@ -44,21 +44,31 @@ READERS = (
 )
 """Eight kinds of readers: four of them hold no label that any source carries as it is written, or too few."""
 
-ONTOLOGY = Ontology(types={"team": EntityType(name="team", display="Team {name} ({local})")})
+_TEAM = EntityType(name="team", display="Team {name} ({local})")
+ONTOLOGY = Ontology(
+    types={"team": _TEAM},
+    relations={
+        "owns": RelationType(name="owns", domain=("team",), range=("thing",)),
+        "made_by": RelationType(name="made_by", domain=("thing",), range=("person", "team")),
+    },
+)
+INFERRED = replace(ONTOLOGY, types={"team": _TEAM, UNTYPED: EntityType(name=UNTYPED)}, inferred=True)
+"""In half of the random worlds: what may be of several types is of the first, and what nothing tells is `UNTYPED`."""
 TYPES = ("team", "person", "thing")
 PREDICATES = ("owns", "knows", "made_by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Everything a corpus says. `entities`: id, types, names of the entities file; `names`: id, name, span."""
+    """Everything a corpus says. `entities`: id, types, names of the entities file; `names`: id, name, span; `records`: id,
+    source, the type it tells."""
 
     sources: tuple[Source, ...] = ()
     passages: tuple[Passage, ...] = ()
     entities: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
     names: tuple[tuple[str, str, SourceSpan], ...] = ()
     attributes: tuple[Attribute, ...] = ()
-    records: tuple[tuple[str, str], ...] = ()
+    records: tuple[tuple[str, str, str | None], ...] = ()
     assertions: tuple[Assertion, ...] = ()
     ontology: Ontology = field(default_factory=Ontology)
 
@@ -81,7 +91,7 @@ def put_world(world: World, writer: SnapshotWriter, *, order: random.Random | No
     for begin in range(0, max(len(items), 1), size):
         writer.begin()
         writer.put_ontology("", world.ontology)
-        for _, item in items[begin : begin + size]:
+        for kind, item in items[begin : begin + size]:
             if isinstance(item, Source):
                 writer.put_source(item)
                 own = list(passages[item.id])
@@ -92,7 +102,7 @@ def put_world(world: World, writer: SnapshotWriter, *, order: random.Random | No
                 writer.put_attribute(item)
             elif isinstance(item, Assertion):
                 writer.put_assertion(item)
-            elif isinstance(item, tuple) and len(item) == 2:
+            elif isinstance(item, tuple) and kind == "record":
                 writer.put_entity_source(*item)
             elif isinstance(item, tuple) and isinstance(item[2], SourceSpan):
                 writer.put_name(*item)
@@ -144,6 +154,34 @@ def visible_world(world: World, labels: frozenset[str]) -> World:
     )
 
 
+def types_of(world: World) -> dict[str, frozenset[str]]:
+    """Types of the entities of a visible world: those stated, else told by records, else by facts, else by nothing."""
+    stated = {entity_id: set(types) for entity_id, types, _ in world.entities}
+    by_record: dict[str, set[str]] = defaultdict(set)
+    by_fact: dict[str, set[str]] = defaultdict(set)
+    by_open_fact: dict[str, set[str]] = defaultdict(set)
+    known = {item[0] for item in world.names} | {item.entity_id for item in world.attributes} | set(stated)
+    known |= {source.node for source in world.sources if source.node}
+    for entity_id, _, told in world.records:
+        known.add(entity_id)
+        by_record[entity_id].update(() if told is None else (told,))
+    for assertion in world.assertions:
+        known |= {assertion.subject, assertion.object}
+        relation = world.ontology.relations.get(assertion.predicate)
+        if relation is not None:
+            for end, types in ((assertion.subject, relation.domain), (assertion.object, relation.range)):
+                if len(types) == 1:
+                    by_fact[end].update(types)
+                elif world.ontology.inferred:
+                    by_open_fact[end].update(types[:1])
+    nothing = {UNTYPED} & world.ontology.types.keys()
+    sources = (stated, by_record, by_fact, by_open_fact)
+    return {
+        entity_id: frozenset(next((found[entity_id] for found in sources if found.get(entity_id)), nothing))
+        for entity_id in sorted(known)
+    }
+
+
 def facts_of(world: World) -> list[Fact]:
     """The facts of a world in `Fact.key` order."""
     ids: dict[tuple[str, str, str, Interval], list[str]] = defaultdict(list)
@@ -186,7 +224,7 @@ def passes(world: World, entity_id: str, test: AttributeFilter, time: TimeFilter
 def trails_of(world: World, pattern: PathPattern) -> list[Path]:
     """All trails of a pattern in canonical order, found by trying every fact at every step."""
     facts = facts_of(world)
-    types = {entity_id: set(kinds) for entity_id, kinds, _ in world.entities}
+    types = types_of(world)
 
     def steps(hop: HopPattern, node: str) -> Iterator[Hop]:
         for fact in facts:
@@ -197,7 +235,7 @@ def trails_of(world: World, pattern: PathPattern) -> list[Path]:
                     step.start == node
                     and (hop.direction is None or hop.direction is direction)
                     and (not hop.predicates or fact.predicate in hop.predicates)
-                    and (not hop.types or types.get(step.end, set()) & set(hop.types))
+                    and (not hop.types or types[step.end] & set(hop.types))
                     and (hop.ends is None or step.end in hop.ends)
                     and hop.time.accepts(fact.validity)
                     and all(passes(world, step.end, test, moment) for test in hop.filters)
@@ -306,7 +344,7 @@ def random_world(seed: int, *, size: int = 8) -> World:
         entities=tuple(
             (
                 entity_id,
-                tuple(rng.sample(TYPES, rng.choice((0, 1, 1, 2)))),
+                tuple(rng.sample(TYPES, rng.choice((0, 0, 0, 1, 1, 2)))),
                 tuple(rng.sample(("Sam Ortiz", "Relay", "Сэм", "雷雷", f"name of {entity_id}"), rng.choice((0, 1, 2)))),
             )
             for entity_id in entities
@@ -317,9 +355,9 @@ def random_world(seed: int, *, size: int = 8) -> World:
             _attribute(rng, entities, SourceSpan(rng.choice(ids), *rng.choice(((None, None), (1, 3)))))
             for _ in range(size)
         ),
-        records=tuple((rng.choice(entities), rng.choice(ids)) for _ in range(size // 3)),
+        records=tuple((rng.choice(entities), rng.choice(ids), rng.choice((None, *TYPES))) for _ in range(size // 3)),
         assertions=tuple(assertions),
-        ontology=ONTOLOGY,
+        ontology=INFERRED if seed % 2 else ONTOLOGY,
     )
 
 
@@ -368,7 +406,7 @@ def random_pattern(rng: random.Random, world: World) -> PathPattern:
             HopPattern(
                 predicates=tuple(rng.sample(PREDICATES, rng.choice((0, 1, 1, 2)))),
                 direction=rng.choice((None, Direction.FORWARD, Direction.BACKWARD)),
-                types=tuple(rng.sample(TYPES, 1)) if rng.random() < 0.15 else (),
+                types=tuple(rng.sample((*TYPES, UNTYPED), rng.choice((1, 2)))) if rng.random() < 0.25 else (),
                 time=random_time(rng) if rng.random() < 0.3 else ANY_TIME,
                 ends=tuple(rng.sample(ids, min(3, len(ids)))) if rng.random() < 0.1 else None,
                 filters=(random_filter(rng),) if rng.random() < 0.1 else (),
@@ -392,6 +430,7 @@ def readout(catalog: Catalog, graph: GraphStore, *, view: View, world: World, se
     values = sorted({fold(attribute.value) for attribute in world.attributes})
     time = random_time(rng)
     test = random_filter(rng)
+    one_type = (rng.choice((*TYPES, UNTYPED)),)
     answers: list[tuple[str, object]] = [
         ("token", view.token),
         ("sources", {k: _source_text(v) for k, v in sorted(catalog.sources(sources, view=view).items())}),
@@ -402,7 +441,8 @@ def readout(catalog: Catalog, graph: GraphStore, *, view: View, world: World, se
         ("attributes", catalog.attributes(entities, view=view)),
         ("attributes at", catalog.attributes(entities, ["level"], view=view, time=time)),
         ("attribute_values", catalog.attribute_values(values, view=view)),
-        ("entities_where", catalog.entities_where(TYPES, [test], view=view, time=time)),
+        ("entities_where", catalog.entities_where((*TYPES, UNTYPED), [test], view=view, time=time)),
+        ("entities_where of a type", catalog.entities_where(one_type, [], view=view)),
         ("supports", sorted(catalog.supports(assertions, view=view).items())),
         ("facts_of_sources", sorted(catalog.facts_of_sources(sources, view=view).items())),
         ("source_ids_of", sorted(catalog.source_ids_of(entities, view=view).items())),
@@ -410,11 +450,14 @@ def readout(catalog: Catalog, graph: GraphStore, *, view: View, world: World, se
         ("data_span", catalog.data_span(view=view)),
         ("facts", graph.facts(entities, view=view)),
         ("facts of two", graph.facts(entities[:2], PREDICATES[:2], view=view, time=time, limit=3)),
-        ("entities_of_type", graph.entities_of_type(TYPES, view=view)),
+        ("entities_of_type", [graph.entities_of_type([type_], view=view) for type_ in (*TYPES, UNTYPED)]),
         ("all_facts", graph.all_facts(view=view)),
         ("all_facts at", graph.all_facts(view=view, time=time)),
         ("fact_counts", graph.fact_counts(view=view)),
     ]
+    to_type = PathPattern(tuple(entities), (HopPattern((), None, types=one_type),), 10_000)
+    answers.append(("paths to a type", graph.paths(to_type, view=view)))
+    answers.append(("reach to a type", graph.reach(to_type, view=view)))
     for number in range(6):
         pattern = random_pattern(rng, world)
         answers.append((f"paths {number}", graph.paths(pattern, view=view)))

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+UNTYPED = "entity"
+"""Name of the type of entities that nothing tells the type of, where an ontology declares it."""
+
 
 class RelationKind(StrEnum):
     """A state holds over its interval; an event happens at its start."""

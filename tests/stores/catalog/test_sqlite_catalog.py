@@ -32,3 +32,27 @@ def test_control_without_the_scope_filter_hidden_content_shows() -> None:
         full = readout(catalog, graph, view=catalog.view(reader=reader), world=world)
         small = readout(small_catalog, small_graph, view=small_catalog.view(reader=reader), world=world)
     assert len(differing(full, small)) >= 10
+
+
+class UnguardedTypes(Database):
+    """The control: a store that forgot the scopes of types."""
+
+    def in_scopes(self, view: View, column: str = "scope") -> str:
+        return "1" if column in ("y.scope", "lower.scope") else super().in_scopes(view, column)
+
+
+def test_control_without_the_scopes_of_types_every_read_of_types_shows_hidden_ones() -> None:
+    shown: set[str] = set()
+    for seed in range(12):
+        world = random_world(seed)
+        with opened(world, UnguardedTypes) as (catalog, graph):
+            for reader in (READERS[1], READERS[6], READERS[7]):
+                with opened(visible_world(world, reader.labels)) as (small_catalog, small_graph):
+                    full = readout(catalog, graph, view=catalog.view(reader=reader), world=world, seed=seed)
+                    view = small_catalog.view(reader=reader)
+                    small = readout(small_catalog, small_graph, view=view, world=world, seed=seed)
+                shown.update(name.partition(" ")[0] for name in differing(full, small))
+    wanted = {"aliases", "entities", "attribute_values", "entities_where", "entities_of_type", "fact_counts"}
+    wanted |= {"paths", "reach"}
+    assert wanted <= shown
+    assert "token" not in shown

@@ -12,8 +12,8 @@ from typing import Any
 
 from graphroute.access import admits, scope_clauses
 from graphroute.errors import SnapshotError
-from graphroute.stores.database import Database, alive, attribute_condition, time_condition
-from graphroute.stores.writer import local_part
+from graphroute.stores.database import Database, alive, attribute_condition, time_condition, typed
+from graphroute.stores.writer import local_part, read_ontology
 from graphroute.types.graph import Attribute, AttributeFilter, Entity, Support
 from graphroute.types.ontology import Ontology
 from graphroute.types.query import Candidate
@@ -97,7 +97,7 @@ class SqliteCatalog:
         text = row[0] if row else None
         known = self._ontology
         if known is None or known[0] != text:
-            known = self._ontology = (text, _read_ontology(text))
+            known = self._ontology = (text, read_ontology(text))
         return known[1]
 
     def ontology_text(self) -> str:
@@ -199,6 +199,13 @@ class SqliteCatalog:
                 (wanted,),
             )
         }
+        told: dict[str, list[str]] = defaultdict(list)
+        for entity_id, type_ in connection.execute(
+            "SELECT DISTINCT y.entity, y.type FROM json_each(?) j CROSS JOIN entity_type y ON y.entity = j.value "
+            f"WHERE y.basis > 0 AND {typed(self._db, view)} ORDER BY y.entity, y.type",
+            (wanted,),
+        ):
+            told[entity_id].append(type_)
         stated: dict[str, list[str]] = defaultdict(list)
         for entity_id, name in connection.execute(
             "SELECT n.entity, n.name FROM json_each(?) j CROSS JOIN name n ON n.entity = j.value "
@@ -212,6 +219,7 @@ class SqliteCatalog:
         found: dict[str, Entity] = {}
         for entity_id in sorted(visible):
             types, names = said.get(entity_id, ((), ()))
+            types = types or told.get(entity_id, ())
             readable = tuple(dict.fromkeys([*(names if visible[entity_id] == 0 else ()), *stated.get(entity_id, ())]))
             found[entity_id] = Entity(
                 id=entity_id, types=tuple(types), name=_display(entity_id, types, readable, ontology), names=readable
@@ -257,7 +265,7 @@ class SqliteCatalog:
         Enumerated is what the ontology marks so, and else an attribute of a type with at most 200 distinct readable values.
         """
         wanted = _ids(keys)
-        readable = f"{alive(view, 't')} AND {self._db.in_scopes(view, 't.scope')} AND {alive(view, 'y')}"
+        readable = f"{alive(view, 't')} AND {self._db.in_scopes(view, 't.scope')} AND {typed(self._db, view)}"
         connection = self._db.connection
         memo = self._memo(view)
         attribute_keys = memo.get("attribute keys")
@@ -314,7 +322,7 @@ class SqliteCatalog:
             parameters.extend(values)
         rows = self._db.connection.execute(
             "SELECT DISTINCT y.entity FROM json_each(?) j CROSS JOIN entity_type y ON y.type = j.value "
-            f"WHERE {alive(view, 'y')}{''.join(conditions)} AND EXISTS (SELECT 1 FROM entity_scope x "
+            f"WHERE {typed(self._db, view)}{''.join(conditions)} AND EXISTS (SELECT 1 FROM entity_scope x "
             f"WHERE x.entity = y.entity AND {alive(view, 'x')} AND {self._db.in_scopes(view, 'x.scope')}) "
             "ORDER BY y.entity",
             parameters,
@@ -474,11 +482,3 @@ def _display(entity_id: str, types: Sequence[str], names: Sequence[str], ontolog
                 text = text.replace(place, value)
             return text
     return names[0] if names else local
-
-
-def _read_ontology(text: str | None) -> Ontology:
-    if text is None:
-        return Ontology()
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Ontology).validate_json(text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphroute.errors import DeadlineError, UsageError
-from graphroute.stores.database import Database, alive, attribute_condition, time_condition
+from graphroute.stores.database import Database, alive, attribute_condition, time_condition, typed
 from graphroute.stores.graph.base import HARD_MAX_HOPS, HARD_MAX_PATHS
 from graphroute.types.graph import Direction, Fact, Hop, HopPattern, Path, PathPattern, PathSet
 from graphroute.types.time import ANY_TIME, MAX_INSTANT, MIN_INSTANT, Interval, TimeFilter, TimeMode
@@ -123,7 +123,7 @@ class SqliteGraph:
         if key not in memo:
             rows = self._db.connection.execute(
                 "SELECT DISTINCT y.entity FROM json_each(?) j CROSS JOIN entity_type y ON y.type = j.value "
-                f"WHERE {alive(view, 'y')} AND EXISTS (SELECT 1 FROM entity_scope x WHERE x.entity = y.entity "
+                f"WHERE {typed(self._db, view)} AND EXISTS (SELECT 1 FROM entity_scope x WHERE x.entity = y.entity "
                 f"AND {alive(view, 'x')} AND {self._db.in_scopes(view, 'x.scope')}) ORDER BY y.entity",
                 (json.dumps(sorted(set(types))),),
             )
@@ -150,11 +150,12 @@ class SqliteGraph:
         if "fact counts" not in memo:
             readable = f"{alive(view, 'a')} AND {self._db.in_scopes(view, 'a.scope')}"
             rows = self._db.connection.execute(
+                # One row for each type, however many scopes tell it.
+                f"WITH told AS MATERIALIZED (SELECT DISTINCT y.entity, y.type FROM entity_type y WHERE {typed(self._db, view)}) "
                 "SELECT coalesce(t.type, ''), f.predicate, coalesce(u.type, ''), count(*) FROM "
                 "(SELECT DISTINCT a.node, a.predicate, a.other, a.low, a.high FROM adjacency a "
                 f"WHERE a.direction = 0 AND {readable}) f "
-                f"LEFT JOIN entity_type t ON t.entity = f.node AND {alive(view, 't')} "
-                f"LEFT JOIN entity_type u ON u.entity = f.other AND {alive(view, 'u')} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+                "LEFT JOIN told t ON t.entity = f.node LEFT JOIN told u ON u.entity = f.other GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
             )
             memo["fact counts"] = [(row[0], row[1], row[2], row[3]) for row in rows]
         return list(memo["fact counts"])
@@ -210,7 +211,7 @@ class SqliteGraph:
             types = sorted(set(hop.types))
             conditions.append(
                 f"EXISTS (SELECT 1 FROM entity_type y WHERE y.entity = a.other AND y.type IN ({','.join('?' * len(types))}) "
-                f"AND {alive(view, 'y')})"
+                f"AND {typed(self._db, view)})"
             )
             parameters.extend(types)
         # The moment asked about also picks the attribute values in force; when a fact started does not.
