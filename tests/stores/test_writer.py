@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -373,6 +374,22 @@ def test_a_store_brought_up_to_date_equals_one_built_anew(tmp_path: Path, seed: 
         assert differing(first, everything(kept, random_world(seed), pinned)) == []
         writer.forget()
         assert differing(everything(kept, final), everything(fresh, final)) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_another_ontology_tells_the_types_that_a_new_store_would_have(seed: int, tmp_path: Path) -> None:
+    world = random_world(seed)
+    other = replace(world, ontology=random_world(seed + 1).ontology)
+    assert other.ontology != world.ontology
+    with Database(tmp_path / "kept.db") as kept, Database(tmp_path / "new.db") as new:
+        put_world(world, SnapshotWriter(kept))
+        writer = SnapshotWriter(kept)
+        writer.begin()
+        writer.put_ontology("", other.ontology)
+        writer.publish()
+        put_world(other, SnapshotWriter(new))
+        assert differing(everything(kept, other), everything(new, other)) == []
+        assert differing(everything(kept, other, 1), everything(kept, other)) != []
 
 
 # Crashes, processes, threads ------------------------------------------------------------------------------------------------
