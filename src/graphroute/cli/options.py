@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +30,11 @@ def common(command: Command) -> Command:
 
 def store_option(*, required: bool = False) -> Callable[[Command], Command]:
     """Adds `--store`."""
-    return click.option(
-        "--store",
-        type=FilePath,
-        required=required,
-        default=None if required else DEFAULT_STORE,
-        show_default=not required,
-        envvar="GRAPHROUTE_STORE",
-        show_envvar=True,
-        help="The store file.",
+    option = partial(
+        click.option, "--store", type=FilePath, envvar="GRAPHROUTE_STORE", show_envvar=True, help="The store file."
     )
+    # A default of None is a value to click, and would be one here.
+    return option(required=True) if required else option(default=DEFAULT_STORE, show_default=True)
 
 
 def question_options(command: Command) -> Command:

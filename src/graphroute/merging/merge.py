@@ -320,9 +320,10 @@ class _Work:
         spans: set[SourceSpan] = set()
         used: dict[str, int] = {}
         lone: dict[str, int] = {}
-        paths = 0
+        paths = context = 0
         within = []
         cut_paths = cut_spans = 0
+        answered = any(one.tier == 0 for one in kept)
         for one in kept:
             needed = self._spans(one)
             path, passage = one.hit.path, one.hit.passage
@@ -340,6 +341,11 @@ class _Work:
             if len(spans | needed) > limit:
                 cut_spans += 1
                 continue
+            if passage is not None and answered and one.tier == 2:
+                # Beside a proven answer passages are context: more of them only cost tokens.
+                if context >= self.params.context_passages:
+                    continue
+                context += 1
             if passage is not None:
                 if used.get(passage.source_id, 0) >= per_source:
                     self.omit(f"passage {passage.id}", "share of one source reached")

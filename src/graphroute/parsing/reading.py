@@ -493,7 +493,7 @@ class ReadingSearch:
                 narrowed = reading.filters or any(
                     b.start_filters or any(h.filters for h in b.hops) for b in reading.branches
                 )
-                if counting or narrowed:
+                if (counting or narrowed) and not reading.unexplained:
                     readings.append(reading)
         return readings
 

@@ -26,7 +26,7 @@ class Params(BaseModel):
 
 
 class EntityPassages:
-    """Neighbourhood of text (mission D5): passages attached to a named entity, ranked by BM25 of the question."""
+    """Passages attached to a named entity, ranked by BM25 of the question."""
 
     name = "entity_passages"
 

@@ -182,7 +182,7 @@ class LocalGraph:
         return outcome
 
     def _given(self, reading: Reading, *, view: View, deadline: float | None) -> tuple[str, ...]:
-        """What a described record names itself: the ticket gives the clusters it touched (mission D6)."""
+        """What a described record names itself: the ticket gives the clusters it touched."""
         found: set[str] = set()
         for branch, pattern in self._patterns(reading, view=view):
             described = branch.mention is not None and branch.mention.rule.startswith("description")

@@ -119,7 +119,7 @@ class Operation(StrEnum):
 
 
 class Family(StrEnum):
-    """Query families of the evaluation (mission D12)."""
+    """Query families of the evaluation."""
 
     SINGLE_FRAGMENT = "single_fragment"
     EXACT_ID = "exact_id"
@@ -148,7 +148,7 @@ class Branch:
     """A meta-path from an anchor to the asked-for slot.
 
     No `anchors`: starts at all entities of `start_types` that pass `start_filters`. `descriptive`: the anchor is described, not
-    named; the words and types are looked up among records first (mission D6). `ends`: the slot must be one of these (yes-no questions).
+    named; the words and types are looked up among records first. `ends`: the slot must be one of these (yes-no questions).
     """
 
     anchors: tuple[str, ...]
