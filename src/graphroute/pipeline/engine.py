@@ -19,9 +19,12 @@ from graphroute.generation.single_pass import answer
 from graphroute.merging.merge import merge
 from graphroute.parsing.parser import Parser
 from graphroute.pipeline.assembly import Parts, assemble
+from graphroute.resources import resource
+from graphroute.retrieval.contract import ContractResult, load_contracts, run_contract
 from graphroute.routing.sufficiency import assess
 from graphroute.serialization.serialize import serialize
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
+from graphroute.strict_yaml import suggest
 from graphroute.types.answer import Answer
 from graphroute.types.evidence import Degradation, EvidenceBundle
 from graphroute.types.prompt import SerializedEvidence
@@ -94,6 +97,31 @@ class GraphRoute:
         is also in `bundle.degraded`.
         """
         return self._run(question, reader, as_of, generate=True)
+
+    def contract(
+        self,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        reader: Reader,
+        as_of: AsOf = None,
+        folder: str | Path | None = None,
+    ) -> ContractResult:
+        """Rows of a named retrieval contract. `folder`: where the contract files are, schema/contracts if None.
+
+        Raises UsageError for an unknown contract or parameter, ConfigurationError for a contract the ontology does not fit.
+        """
+        found = load_contracts(Path(folder) if folder else resource("schema/contracts"), self._parts.ontology)
+        if name not in found:
+            raise UsageError(f"unknown contract {name!r}", hint=suggest(name, tuple(found)))
+        return run_contract(
+            found[name],
+            arguments or {},
+            backends=self._parts.backends,
+            view=self._parts.backends.catalog.view(reader=reader),
+            instant=self._instant(as_of),
+            deadline=time.monotonic() + self._parts.config.deadlines.seconds_of("local_graph"),
+        )
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -171,7 +199,7 @@ class GraphRoute:
         retriever = self._parts.retriever(name, decision.params.get(name, {}))
         try:
             # Models and arrays are loaded once per process or snapshot, outside the deadline of one question.
-            self._parts.prepare(name, view=view)
+            self._parts.prepare(name, query.text, view=view)
         except BackendError as error:
             return RetrievalResult(retriever=name, verdict=Verdict.FAILED, reason=error.message)
         deadline = time.monotonic() + self._parts.config.deadlines.seconds_of(name)
