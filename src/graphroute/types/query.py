@@ -176,8 +176,9 @@ class Reading:
     """One way to read a question as a query over facts: branches joined on the asked-for slot.
 
     `combine`: "all" intersects the branches, "any" unites them. `filters` test the asked-for entity.
-    `attribute`: the attribute asked for (VALUE) or compared (FIRST, LAST, COMPARE). `counted_hop`: for MOST and LEAST the
-    hop of the first branch whose distinct end is counted for each binding. `cost`: lower is better; `reasons`
+    `attribute`: the attribute asked for (VALUE) or compared: FIRST and LEAST pick the smallest value, LAST, MOST and COMPARE the
+    largest. `counted_hop`: for MOST and LEAST without an attribute the hop of the first branch whose distinct end is counted for each
+    binding. `cost`: lower is better; `reasons`
     say what the cost is made of.
     """
 

@@ -71,10 +71,10 @@ class Binding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalResult:
-    """Hits best first. `bindings` are complete for ANSWERED, whatever the limits cut from the hits.
+    """Hits best first. `bindings` are complete for ANSWERED, whatever the limits cut from the hits, unless `truncated_by` is set.
 
-    ABSENT: everything resolved and a closed-world relation has no valid readable fact. UNRESOLVED: a named slot was not
-    found. `instant`: the moment the facts were read at. `stale_paths` is for the operator's log only.
+    ABSENT: everything resolved, and a closed-world relation has no valid readable fact or what held once has expired. UNRESOLVED: a
+    named slot was not found. `instant`: the moment the facts were read at. `stale_paths` is for the operator's log only.
     """
 
     retriever: str
