@@ -44,7 +44,7 @@ def test_an_unknown_retriever_gives_the_nearest_names(parts: Parts) -> None:
 
 def test_a_store_without_vectors_has_no_embedder(parts: Parts) -> None:
     assert (parts.backends.vectors, parts.backends.embedder) == (None, None)
-    parts.prepare("vector", view=parts.backends.catalog.view(reader=PUBLIC))
+    parts.prepare("vector", "Who owns checkout?", view=parts.backends.catalog.view(reader=PUBLIC))
 
 
 def test_a_store_with_vectors_has_the_embedder_it_was_made_with(vector_store_path: Path) -> None:
