@@ -14,11 +14,9 @@ from graphroute.ontology.lexicon import is_agent, is_place, is_thing, lexicon
 from graphroute.ontology.naming import field_noun, kind_noun, relation_words
 from graphroute.text import fold
 from graphroute.types.graph import Assertion
+from graphroute.types.ontology import UNTYPED
 from graphroute.types.source import Source
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant, format_instant
-
-UNTYPED = "entity"
-"""Type of entities whose id and rows tell none."""
 
 _MAX_PREFIXES = 200
 _NAME_KEYS = frozenset(["name", "title", "full_name", "display_name", "label"])

@@ -348,6 +348,8 @@ def _name_runs(
             run = []
         while run and run[-1].text.isascii() and vocabulary.known(run[-1].key):
             run.pop()
+        if all(token.function or token.key in GENERIC_WORDS for token in run):
+            continue
         han = bool(run) and not run[0].text.isascii()
         acronym = len(run) == 1 and (run[0].text.removesuffix("s").isupper() or len(run[0].key) < 3)
         if run and not acronym and ((han and len(run) > 1) or not han):
