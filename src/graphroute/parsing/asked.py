@@ -53,6 +53,7 @@ IMPERATIVES = frozenset(
 _YES_NO = frozenset(["is", "are", "was", "were", "does", "do", "did", "has", "have", "can", "could"])
 _NOUN_ROLES = frozenset({Role.OBJECT_NOUN, Role.SUBJECT_NOUN})
 _PEOPLE = frozenset({"people", "person", "persons", "individuals", "staff", "human", "humans", "somebody", "someone"})
+_SMALLER = frozenset({"shorter", "fewer", "less", "lower", "smaller", "cheaper", "slower", "weaker", "worse"})
 _ORDER = (
     Operation.COUNT,
     Operation.MOST,
@@ -136,6 +137,8 @@ def _counted(
 
 def _operation(aggregations: Sequence[Cue]) -> Operation:
     values = {cue.value for cue in aggregations}
+    if any(cue.value == "compare" and cue.text.casefold() in _SMALLER for cue in aggregations):
+        return Operation.LEAST
     return next((operation for operation in _ORDER if operation.value in values), Operation.LIST)
 
 

@@ -71,6 +71,9 @@ _PERSONAL = frozenset({"i", "my", "me", "we", "our", "you", "your"})
 _ADVICE = frozenset({"can", "could", "should", "may", "must", "shall", "would"})
 _JOINT = frozenset({"both", "common", "same", "share", "shared"})
 _FAR = 1000
+COMPARING = (Operation.FIRST, Operation.LAST, Operation.COMPARE, Operation.MOST, Operation.LEAST)
+"""Operations that pick one of several named things by an attribute."""
+
 MAX_NAMES = 12
 MAX_WORDS = 40
 """Questions that name more things or relations than this are texts, not queries; the bound keeps the search short."""
@@ -187,7 +190,7 @@ class ReadingSearch:
         if question.asked.operation is Operation.EXISTS and _ADVICE & set(keys[:2]) and _PERSONAL & set(keys):
             return ()
         found = self._attribute_readings(question)
-        compares = question.asked.operation in (Operation.FIRST, Operation.LAST, Operation.COMPARE)
+        compares = question.asked.operation in COMPARING
         if found and compares and all(len(reading.branches) > 1 for reading in found):
             # "Which was created first, X or Y" asks for one of the two, which no path from them can be.
             return self._ordered(found)
@@ -854,9 +857,7 @@ class ReadingSearch:
             if any(m.cue.start < word.end and word.start < m.cue.end for one in anchors for m in one.mentions):
                 cost += WORD_IS_ANCHOR_TOO
                 reasons.append(f"{word.text!r} is both a relation and an anchor")
-        if asked.operation in (Operation.FIRST, Operation.LAST, Operation.COMPARE) and self._alternatives(
-            question, anchors
-        ):
+        if asked.operation in COMPARING and self._alternatives(question, anchors):
             cost += WRONG_TARGET
             reasons.append("the answer is one of the things compared")
         inside_anchor = question.membership and any(s.predicate in self._memberships for p in paths for s in p.steps)
@@ -1008,7 +1009,7 @@ class ReadingSearch:
         if "together with" in between or "as well as" in between or " or " in between:
             return True
         asked = question.asked
-        return asked.operation not in (Operation.FIRST, Operation.LAST, Operation.COMPARE) and asked.kind != "who"
+        return asked.operation not in COMPARING and asked.kind != "who"
 
     def _unexplained(
         self, question: Question, anchors: tuple[Anchor, ...], explained: set[int]
@@ -1117,7 +1118,7 @@ class ReadingSearch:
                 holders = [m for m in strong if any(type_name in c.types for c in m.candidates)]
                 if not holders:
                     continue
-                comparing = asked.operation in (Operation.FIRST, Operation.LAST, Operation.COMPARE) and len(holders) > 1
+                comparing = asked.operation in COMPARING and len(holders) > 1
                 cost = 0.0
                 reasons: list[str] = []
                 for other, other_word in enumerate(question.words):
