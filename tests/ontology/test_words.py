@@ -65,6 +65,13 @@ def test_lemma(form: str, base: str) -> None:
     assert lemma(form) == base
 
 
+def test_plurals_of_acronyms_meet_their_singular() -> None:
+    """A stemmer leaves "cves" as it is."""
+    assert stem(lemma("cves")) == stem(lemma("cve"))
+    assert lemma("eyes") == "eyes"
+    assert lemma("yes") == "yes"
+
+
 def test_lemma_keeps_verbs_that_look_like_forms() -> None:
     """`founded` must not meet `find`: the stem of a phrase with `found` is its own."""
     assert lemma("found") == "found"
@@ -172,6 +179,10 @@ def test_classes_of_nouns() -> None:
     assert is_agent("сотрудник")
     assert is_agent("员工")
     assert not is_agent("product")
+    for noun in ("lecturer", "curator", "donor", "restorer", "ethics committee", "sponsor", "inspector", "biologist"):
+        assert is_agent(noun), noun
+    for noun in ("server", "container", "order", "study", "cause", "trigger", "paper", "chapter"):
+        assert not is_agent(noun), noun
     assert is_event("card transaction")
     assert not is_event("account")
     assert is_time("release year")

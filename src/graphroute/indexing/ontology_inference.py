@@ -70,7 +70,7 @@ def infer_ontology(profile: DataProfile | ProfileBuilder) -> Ontology:
         profile = profile.build()
     types = _types(profile)
     relations = _relations(profile, types)
-    records = _records(profile, types)
+    records = _records(profile, types, relations)
     titles_are_names = any(
         item.entities >= 3 and item.documents >= 0.9 * item.entities for item in profile.types if not item.restricted
     )
@@ -99,7 +99,9 @@ def _types(profile: DataProfile) -> dict[str, EntityType]:
     found = {}
     for item in profile.types:
         own, other = nouns[item.name]
-        words = [*own, *(noun for noun in other if owners.get(noun, item.name) == item.name)]
+        foreign = {noun for noun, name in owners.items() if name != item.name}
+        # "which product does the recall concern" would hold the phrase "product recall" where there are products.
+        words = [*own, *(noun for noun in other if not foreign & {noun, *noun.split()})]
         found[item.name] = EntityType(
             name=item.name,
             nouns=tuple(dict.fromkeys(words))[:MAX_PHRASES],
@@ -115,17 +117,18 @@ def _types(profile: DataProfile) -> dict[str, EntityType]:
 
 
 def _doers(profile: DataProfile) -> frozenset[str]:
-    """Types of those who are said to do what people and organisations do (`INSPECTED_BY`)."""
+    """Types of those by whom things are done (`INSPECTED_BY`), but for what causes, replaces or uses do as well."""
     found = set()
     for item in profile.predicates:
         parts = name_parts(item.name)
-        if len(parts) >= 2 and parts[-1] == "by" and participle_base(parts[-2]) in lexicon().personal and item.range:
+        verb = participle_base(parts[-2]) if len(parts) >= 2 and parts[-1] == "by" else None
+        if verb is not None and verb not in lexicon().impersonal and item.range:
             found.add(item.range[0][0])
     return frozenset(found)
 
 
 def _no_person(noun: str) -> bool:
-    return is_thing(noun) or is_event(noun) or is_time(noun) or is_place(noun)
+    return is_thing(noun) or is_event(noun) or is_time(noun) or is_place(noun) or bool(synonyms(noun))
 
 
 def _nouns(item: TypeProfile, profile: DataProfile) -> tuple[list[str], list[str]]:
@@ -136,9 +139,11 @@ def _nouns(item: TypeProfile, profile: DataProfile) -> tuple[list[str], list[str
     own = [singular(phrase) for phrase in variants(parts)] if parts else [item.name.casefold()]
     other = [noun for noun in named if noun not in own]
     called = _called(item, profile)
-    for noun in [noun for noun in called if abbreviates(name.casefold(), noun)]:
-        own.append(noun)
-        other.extend(synonyms(noun))
+    spelled = [noun for noun in called if abbreviates(name.casefold(), noun)]
+    if spelled:
+        # What records spell out wins over what an abbreviation may stand for elsewhere.
+        own = [own[0], *spelled]
+        other = [word for noun in spelled for word in synonyms(noun)]
     other.extend(called)
     for kind in profile.kinds:
         own_id = _id_field(kind) if kind.name and kind.nodes < 0.9 else None
@@ -174,8 +179,9 @@ def _called(item: TypeProfile, profile: DataProfile) -> list[str]:
         for link in predicate.links:
             side = predicate.range if link.side == "object" else predicate.domain
             noun = field_noun(link.key)
-            if side and side[0][0] == item.name and noun and abbreviates(item.name.casefold(), noun):
-                found.append(noun)
+            head = noun.rpartition(" ")[2]
+            if side and side[0][0] == item.name and abbreviates(item.name.casefold(), head):
+                found.append(head)
     return [noun for noun in dict.fromkeys(found) if noun]
 
 
@@ -326,7 +332,7 @@ def _relations(profile: DataProfile, types: Mapping[str, EntityType]) -> dict[st
 
 def _is_event(item: PredicateProfile, occurrences: frozenset[str], agent: bool) -> bool:
     """Happens at its start: never ended, nearly always dated, and of a subject that happens, or said by a verb of something
-    done once ("approved by"), or dated by a field that says the same verb ("produced_on" beside PRODUCED_AT)."""
+    done once ("approved by"), or of any other that does not last and is dated by a field of its record."""
     if item.closed or item.started < 0.9:
         return False
     if any(name in occurrences for name, _ in item.domain):
@@ -336,8 +342,8 @@ def _is_event(item: PredicateProfile, occurrences: frozenset[str], agent: bool) 
         return False
     if verb in lexicon().achievements and (agent or not _timeless(item.name)):
         return True
-    dated = sum(count for key, count in item.date_fields if verb in map(participle_base, name_parts(key)))
-    return dated >= max(2, 0.9 * item.sampled)
+    dated = max((count for key, count in item.date_fields if key), default=0)
+    return not _timeless(item.name) and dated >= max(2, 0.9 * item.sampled)
 
 
 def _timeless(name: str) -> bool:
@@ -514,7 +520,12 @@ def _id_field(kind: KindProfile) -> FieldProfile | None:
     return best
 
 
-def _records(profile: DataProfile, types: Mapping[str, EntityType]) -> tuple[RecordType, ...]:
+def _records(
+    profile: DataProfile, types: Mapping[str, EntityType], relations: Mapping[str, RelationType]
+) -> tuple[RecordType, ...]:
+    dated = [item.name for item in profile.predicates if item.started >= 0.9]
+    spoken = {name: {*relations[name].forward[:1], *relations[name].inverse[:1]} for name in dated}
+    deeds = frozenset(verb for name in dated if (verb := _deed(name)) is not None and verb in spoken[name])
     by_prefix = {item.prefix or item.name: item.name for item in profile.types}
     found = []
     for kind in profile.kinds:
@@ -531,11 +542,26 @@ def _records(profile: DataProfile, types: Mapping[str, EntityType]) -> tuple[Rec
                 type=type_name,
                 id_field=id_field,
                 names=_name_fields(kind, types.get(about or "")),
-                attributes={"*": "*"},
+                attributes=_attribute_keys(kind, deeds),
                 date_order="DMY" if kind.day_first > kind.month_first else "MDY",
             )
         )
     return tuple(found)
+
+
+def _attribute_keys(kind: KindProfile, deeds: frozenset[str]) -> dict[str, str]:
+    """All fields under their own keys, but for dates that say no more than the verb of a relation ("donated_on").
+
+    "When was it donated" asks for a fact of the relation, which says by whom as well; the field becomes its "donation date".
+    """
+    keys = {"*": "*"}
+    for item in kind.fields:
+        parts = [part for part in name_parts(item.key) if part not in ("at", "on", "date")]
+        verb = participle_base(parts[0]) if len(parts) == 1 else None
+        if verb in deeds and verb != parts[0] and item.kinds.get("date", 0.0) >= 0.8:
+            action = next((noun for noun, of in sorted(lexicon().actions.items()) if of == verb), verb)
+            keys[item.key] = f"{action} date"
+    return keys
 
 
 def _name_fields(kind: KindProfile, about: EntityType | None) -> tuple[str, ...]:
@@ -568,7 +594,6 @@ def _attributes(
         if about not in types or about is None:
             continue
         related = _relation_nouns(about, relations)
-        deeds = _dated_deeds(about, profile, relations)
         for item in kind.fields:
             words = " ".join(name_parts(item.key))
             if (
@@ -582,34 +607,19 @@ def _attributes(
                 or item.key in relations
             ):
                 continue
-            attribute = _attribute(item, types[about], kind, deeds.get(item.key, frozenset()))
-            before = found.setdefault(about, {}).get(item.key)
+            key = record.attributes.get(item.key, item.key)
+            attribute = _attribute(key, item, types[about], kind)
+            before = found.setdefault(about, {}).get(key)
             if before is not None:
                 nouns = tuple(dict.fromkeys((*before.nouns, *attribute.nouns)))
                 attribute = AttributeType(
-                    key=item.key,
+                    key=key,
                     nouns=nouns,
                     kind=before.kind if before.kind == attribute.kind else "text",
                     enumerated=before.enumerated or attribute.enumerated,
                 )
-            found[about][item.key] = attribute
+            found[about][key] = attribute
     return {name: tuple(items[key] for key in sorted(items)) for name, items in sorted(found.items()) if items}
-
-
-def _dated_deeds(
-    about: str, profile: DataProfile, relations: Mapping[str, RelationType]
-) -> Mapping[str, frozenset[str]]:
-    """For each date field that is the start of a relation's facts the verbs of that relation: "when was it donated" asks for
-    the fact, which says by whom as well."""
-    found: dict[str, set[str]] = {}
-    for item in profile.predicates:
-        if about not in (name for name, _ in item.domain):
-            continue
-        relation = relations[item.name]
-        for key, count in item.date_fields:
-            if key and count >= max(2, 0.9 * item.sampled):
-                found.setdefault(key, set()).update((*relation.forward, *relation.inverse))
-    return {key: frozenset(verbs) for key, verbs in found.items()}
 
 
 def _relation_nouns(about: str, relations: Mapping[str, RelationType]) -> frozenset[str]:
@@ -621,10 +631,8 @@ def _relation_nouns(about: str, relations: Mapping[str, RelationType]) -> frozen
     )
 
 
-def _attribute(
-    item: FieldProfile, owner: EntityType, kind: KindProfile, deeds: frozenset[str] = frozenset()
-) -> AttributeType:
-    parts = [part for part in name_parts(item.key) if part not in ("at", "on")] or name_parts(item.key)
+def _attribute(key: str, item: FieldProfile, owner: EntityType, kind: KindProfile) -> AttributeType:
+    parts = [part for part in name_parts(key) if part not in ("at", "on")] or name_parts(key)
     value_kind = max(("text", "number", "date"), key=lambda name: item.kinds.get(name, 0.0))
     if item.kinds.get(value_kind, 0.0) < 0.8:
         value_kind = "text"
@@ -646,7 +654,10 @@ def _attribute(
         if not is_time(noun):
             for other in synonyms(noun):
                 nouns.setdefault(other)
-    if value_kind == "date":
+    if value_kind == "date" and key != item.key:
+        # The base form: with it the past form means the relation as well.
+        nouns.setdefault(next((verb for verb in map(participle_base, name_parts(item.key)) if verb), key))
+    elif value_kind == "date":
         for part in parts:
             verb = lexicon().actions.get(part) or lexicon().verb_forms.get(part)
             if verb is not None and part not in ("date", "time"):
@@ -654,9 +665,7 @@ def _attribute(
                 nouns.setdefault(verb)
     for noun in owner.nouns:
         nouns.pop(noun, None)
-    for noun in [noun for noun in nouns if " " not in noun and (participle_base(noun) or noun) in deeds]:
-        del nouns[noun]
     enumerated = (
         value_kind == "text" and item.length <= 40 and item.distinct <= 60 and item.values >= max(6, 3 * item.distinct)
     )
-    return AttributeType(key=item.key, nouns=tuple(nouns)[:12], kind=value_kind, enumerated=enumerated)
+    return AttributeType(key=key, nouns=tuple(nouns)[:12], kind=value_kind, enumerated=enumerated)

@@ -158,6 +158,7 @@ class Lexicon:
     achievements: frozenset[str]
     lasting: frozenset[str]
     personal: frozenset[str]
+    impersonal: frozenset[str]
     light: frozenset[str]
     units: frozenset[str]
     documents: tuple[str, ...]
@@ -214,6 +215,7 @@ def lexicon() -> Lexicon:
         achievements=frozenset(data["verbs"]["achievements"]),
         lasting=frozenset(data["verbs"]["lasting"]),
         personal=frozenset(data["verbs"]["personal"]),
+        impersonal=frozenset(data["verbs"]["impersonal"]),
         light=frozenset(data["verbs"]["light"]),
         units=frozenset(data["units"]),
         documents=tuple(classes["documents"]),

@@ -215,7 +215,7 @@ def abbreviates(short: str, phrase: str) -> bool:
     return (
         " " not in phrase
         and 2 <= len(short) <= 5
-        and len(short) + 2 <= len(phrase)
+        and len(short) < len(phrase)
         and short[0] == phrase[:1]
         and all(letter in letters for letter in short)
     )
