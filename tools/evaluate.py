@@ -241,7 +241,7 @@ def main() -> int:
     systems = systems_of([name for name in arguments.systems.split(",") if name])
     if arguments.sample and not arguments.systems:
         systems = list(SAMPLE_SYSTEMS)
-    whole = not (arguments.sample or arguments.sets or arguments.systems or arguments.ontology)
+    whole = not (arguments.sample or arguments.systems or arguments.ontology)
     plain = {name for name in arguments.no_vectors.split(",") if name}
     jobs = [
         Job(
