@@ -84,7 +84,7 @@ def read_ontology(text: str | None) -> Ontology:
 
 @dataclass(slots=True)
 class _PutAssertion:
-    """An assertion of this session: its row, its support sets so far, and the sets the store already had."""
+    """An assertion of this write: its row, its support sets so far, and the sets the store already had."""
 
     key: int
     hash: bytes
@@ -258,7 +258,7 @@ class SnapshotWriter:
     def refresh(self, source_id: str) -> None:
         """Everything made of the source will be put again: its passages, names, attributes and entity links.
 
-        What is not put again in this session ends. Implied for a changed source; to be called for an unchanged one
+        What is not put again before the publish ends. Implied for a changed source; to be called for an unchanged one
         after the chunker or the record mappings changed.
         """
         self._require_session()
@@ -962,7 +962,7 @@ class SnapshotWriter:
             )
 
     def _sweep(self) -> None:
-        """Drop rows that were staged and withdrawn in this session."""
+        """Drop rows that were staged and withdrawn in one write."""
         for table in ("passage", "source", "name", "attribute", "entity_source", "assertion"):
             first = self._first_key[table]
             withdrawn = [(key,) for key in sorted(self._killed[table]) if key > first]
