@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -261,7 +262,16 @@ def test_a_log_that_cannot_be_written(store: Path, tmp_path: Path) -> None:
         assert "ledger" not in ended.stderr
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Children take an interrupt even where the tests themselves were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 def test_an_interrupted_ingest_can_be_run_again(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     folder = tmp_path / "data"

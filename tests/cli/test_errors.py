@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,16 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
             assert process.wait() == 0
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Children take an interrupt even where the tests themselves were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()

@@ -17,6 +17,7 @@ BUILDERS = {
     "attribute_condition": "operators from a closed table, with `?` for values",
     "in_scopes": "readable scopes; holds their numbers",
     "time_condition": "interval tests; hold microseconds as numbers",
+    "typed": "which rows of types a view may read; made of `alive` and `in_scopes`",
 }
 """Functions whose text may stand in a query, and what it is made of."""
 
