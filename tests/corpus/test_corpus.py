@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from graphroute import GraphRoute
 from graphroute.config.load import load_routes
 from graphroute.evaluation.dataset import Dataset, load_dataset
 from graphroute.evaluation.question_set import Question, load_questions
@@ -241,3 +242,51 @@ def test_the_walk_through_has_seven_paths_before_age_is_looked_at(store: Path) -
         status="suspended",
     )
     assert {row.ids["customer"] for row in inactive.rows} == {"customer:volzhskaya-manufaktura"}
+
+
+# The whole path
+
+
+def test_the_walk_through_holds_in_the_bundle(store: Path) -> None:
+    """Seven paths lead from the described change to active enterprise customers, two rest on records past their age."""
+    question = (
+        "Which active enterprise customers depend on services touched by last Friday's database certificate change?"
+    )
+    labels = ["public", "staff", "support"]
+    with GraphRoute.open(store) as router:
+        trace = router.explain(question, reader=Reader("support-agent", labels), as_of="2026-06-15")
+    bundle = trace.bundle
+    assert {answer.display for answer in bundle.answers} == {
+        "Brightwater Foods",
+        "Castellane Parfums",
+        "Oakhollow Outfitters",
+        "青岚物流",
+        "Северный экспресс",
+    }
+    assert (bundle.paths_returned, bundle.paths_rejected_as_stale) == (7, 2)
+    assert set(bundle.anchors) >= {"change:CHG-482", "cluster:db-eu-3"}
+    assert "policy:POL-07@2024-01-01" not in bundle.sources
+    assert not bundle.abstained
+    assert trace.attempts[0].decision.route == "facts"
+
+
+def test_the_confidential_project_is_unknown_to_readers_without_its_label(store: Path) -> None:
+    with GraphRoute.open(store) as router:
+        asked = [
+            router.retrieve("Who works on Project Lyra?", reader=Reader("x", labels), as_of="2026-06-15")
+            for labels in (["public", "staff"], ["public", "staff", "lyra"])
+        ]
+    assert not asked[0].answers
+    assert asked[0].abstained
+    assert "project:lyra" not in repr(asked[0]).casefold()
+    assert asked[1].answers
+    assert not asked[1].abstained
+
+
+def test_the_owner_is_the_one_of_the_moment_of_the_approval(store: Path) -> None:
+    question = "Who owned checkout when release R17 was approved?"
+    with GraphRoute.open(store) as router:
+        bundle = router.retrieve(question, reader=Reader("x", ["public", "staff"]), as_of="2026-06-15")
+    assert [answer.id for answer in bundle.answers] == ["person:mara-okafor"]
+    assert "directory:current" not in bundle.sources
+    assert {"deploy:R17", "directory:2026-05-12"} <= set(bundle.sources)
