@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from graphroute.types.view import View
 
 MAX_NAME_WORDS = 16
 MAX_NAME_CHARACTERS_ZH = 24
+_PRONOUN = re.compile(r"I(?:['’](?:m|d|ve|ll))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +372,7 @@ def _title_case(tokens: Sequence[Token]) -> bool:
 def _namelike(token: Token, latin: bool) -> bool:
     if not token.text.isascii():
         return token.text[:1].isupper() or (latin and "\u3400" <= token.text[:1] <= "\u9fff")
-    return token.text[:1].isupper() and token.text not in {"I", "I'm"}
+    return token.text[:1].isupper() and not _PRONOUN.fullmatch(token.text)
 
 
 def _written(name: str, *, lexical: LexicalStore, catalog: Catalog, view: View) -> bool:
