@@ -15,7 +15,6 @@ from graphroute.errors import BackendError, GraphRouteError, UsageError
 from graphroute.strict_yaml import suggest
 
 INTERRUPTED = 130
-UNEXPECTED = 1
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "ask": ("graphroute.cli.ask:ask", "Answer a question, or print the prompt for it."),

@@ -97,7 +97,7 @@ class LimitsConfig(_Part):
 
 
 class DeadlinesConfig(_Part):
-    """Milliseconds each stage may take."""
+    """Milliseconds each stage may take. `parse`, `merge` and `whole` are checked but not enforced."""
 
     parse: int = Field(default=50, ge=1, le=60_000)
     lexical: int = Field(default=300, ge=1, le=60_000)

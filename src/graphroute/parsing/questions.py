@@ -489,9 +489,3 @@ def read_question(text: str, *, masked: Sequence[Span] = ()) -> Question | None:
     by script. Rule: `question:<phrase>`.
     """
     return _Finder(text, masked).find()
-
-
-def find_question(text: str, *, masked: Sequence[Span] = ()) -> Cue | None:
-    """The cue of `read_question` alone: its value is the kind of question."""
-    question = read_question(text, masked=masked)
-    return question.cue if question is not None else None

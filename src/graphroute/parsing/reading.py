@@ -933,16 +933,12 @@ class ReadingSearch:
         operation = asked.operation
         if operation is Operation.DATE and asked.kind == "when" and target_types & self._temporal:
             operation = Operation.LIST
-        counted = None
-        if operation in (Operation.MOST, Operation.LEAST):
-            counted = max(0, len(paths[0].steps) - 1)
         return Reading(
             operation=operation,
             target_types=tuple(sorted(narrowed)),
             branches=tuple(branches),
             combine=combine,
             filters=tuple(filters),
-            counted_hop=counted,
             time=self._overall_time(question),
             cost=cost,
             reasons=tuple(reasons),

@@ -338,15 +338,6 @@ class SnapshotWriter:
             self._put_passages[passage.id] = (content, key)
             self._add_terms(key, terms(f"{passage.title}\n{passage.text}"))
 
-    def put_terms(self, passage_id: str, analysed: Sequence[str]) -> None:
-        """Replace the analysed terms of a passage; `put_passages` has set them from its title and text already."""
-        self._require_session()
-        key = self._passage_key(passage_id)
-        self._flush()
-        self._sql.execute("DELETE FROM passage_terms WHERE passage = ?", (key,))
-        self._add_terms(key, analysed)
-        self._other_changes = True
-
     def _add_terms(self, key: int, analysed: Iterable[str]) -> None:
         if self._terms is None:
             self._flush()

@@ -55,7 +55,6 @@ NAMES = (
     "Zoë Brandt",
     "Obsidian Hub",
 )
-PLURALS = {"service": "services", "team": "teams", "person": "people", "change": "changes", "company": "companies", "site": "sites"}  # fmt: skip
 _PREFIX = {"service": "svc", "team": "team", "person": "person", "change": "chg", "company": "co", "site": "site"}
 _RELATIONS = {
     "OWNED_BY": ("service", "team", "{s} is owned by {o}."),

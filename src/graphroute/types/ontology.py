@@ -106,8 +106,3 @@ class Ontology:
     source_authority: Mapping[str, float] = field(default_factory=dict)
     titles_are_names: bool = False
     inferred: bool = False
-
-    def relation_domain(self, predicate: str) -> tuple[str, ...]:
-        """Domain types, or () if the predicate is unknown."""
-        relation = self.relations.get(predicate)
-        return relation.domain if relation else ()

@@ -71,7 +71,6 @@ class Role(StrEnum):
     INVERSE = "inverse"
     OBJECT_NOUN = "object_noun"
     SUBJECT_NOUN = "subject_noun"
-    NAME = "name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +146,7 @@ class HopReading:
 class Branch:
     """A meta-path from an anchor to the asked-for slot.
 
-    No `anchors`: starts at all entities of `start_types` that pass `start_filters`. `descriptive`: the anchor is described, not
-    named; the words and types are looked up among records first. `ends`: the slot must be one of these (yes-no questions).
+    No `anchors`: starts at all entities of `start_types` that pass `start_filters`. `ends`: the slot must be one of these (yes-no questions).
     """
 
     anchors: tuple[str, ...]
@@ -156,7 +154,6 @@ class Branch:
     hops: tuple[HopReading, ...]
     mention: Cue | None = None
     start_filters: tuple[AttributeFilter, ...] = ()
-    descriptive: str | None = None
     ends: tuple[str, ...] | None = None
 
 
@@ -177,8 +174,7 @@ class Reading:
 
     `combine`: "all" intersects the branches, "any" unites them. `filters` test the asked-for entity.
     `attribute`: the attribute asked for (VALUE) or compared: FIRST and LEAST pick the smallest value, LAST, MOST and COMPARE the
-    largest. `counted_hop`: for MOST and LEAST without an attribute the hop of the first branch whose distinct end is counted for each
-    binding. `cost`: lower is better; `reasons`
+    largest; MOST and LEAST without one count the distinct starts of the last hop for each binding. `cost`: lower is better; `reasons`
     say what the cost is made of.
     """
 
@@ -188,7 +184,6 @@ class Reading:
     combine: str = "all"
     filters: tuple[AttributeFilter, ...] = ()
     attribute: str | None = None
-    counted_hop: int | None = None
     time: TimeFilter = ANY_TIME
     cost: float = 0.0
     reasons: tuple[str, ...] = ()
