@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from graphroute.ontology.load import load_ontology
+from graphroute.parsing.parser import Parser
+from graphroute.stores.catalog.sqlite import SqliteCatalog
+from graphroute.stores.database import Database
+from graphroute.stores.lexical.inverted import InvertedIndex
+from graphroute.stores.writer import SnapshotWriter
 from graphroute.types.query import CueKind, Mention, ParsedQuery
 from graphroute.types.reader import Reader
+from graphroute.types.source import Passage, Source
 
 
 @pytest.fixture
@@ -120,3 +127,47 @@ def test_mentions_do_not_overlap(worlds: Mapping[str, Any]) -> None:
     assert len(spans) >= 9
     assert all(first[1] <= second[0] for first, second in pairwise(spans))
     assert all(isinstance(m, Mention) for m in query.mentions)
+
+
+RULES = (
+    "An Authorised Person keeps the records of its Recognised Investment Exchanges.",
+    "A fund manager of a venture capital fund files a report. The Fund Manager signs it.",
+    "Wanda Brook and Piet Kirkpatrick audit the rewards card.",
+)
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SqliteCatalog, Parser]]:
+    with Database(tmp_path_factory.mktemp("rules") / "store.db") as database:
+        writer = SnapshotWriter(database)
+        writer.begin()
+        for number, text in enumerate(RULES):
+            writer.put_source(Source(id=f"r{number}", text=text, labels=frozenset({"public"})))
+            writer.put_passages([Passage(id=f"r{number}#0", source_id=f"r{number}", start=0, end=len(text), text=text)])
+        writer.publish()
+        ontology = load_ontology("types: {report: {nouns: [report]}}\n")
+        catalog = SqliteCatalog(database)
+        yield catalog, Parser(ontology, catalog, InvertedIndex(database))
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("Authorised Person", True),
+        ("Authorized Person", True),
+        ("Authorized Persons'", True),
+        ("Recognized Investment Exchange", True),
+        ("Venture Capital Fund Manager", True),
+        ("Venture Capital Person", False),
+        ("Wanda Kirkpatrick", False),
+        ("Obsidian Rewards Card", False),
+        ("Wanda Brook Obsidian Rewards", False),
+    ],
+)
+def test_a_name_is_known_in_any_spelling_the_texts_have(
+    rules: tuple[SqliteCatalog, Parser], name: str, known: bool
+) -> None:
+    catalog, parser = rules
+    view = catalog.view(reader=Reader("ann", ["public"]))
+    query = parser.parse(f"Which report must the {name} file?", view=view, instant=0)
+    assert [cue.text for cue in query.unresolved] == ([] if known else [name])

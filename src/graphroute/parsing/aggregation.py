@@ -8,6 +8,7 @@ from graphroute.parsing.date_grammar import is_dated_word
 from graphroute.parsing.lexing import Lexed, Match, Phrases, Span, is_word_character, lex, word_set
 from graphroute.parsing.questions import read_question
 from graphroute.parsing.scope import blocked_by_quotes, cue_of, find_negations
+from graphroute.text import STOP_WORDS
 from graphroute.types.query import Cue, CueKind
 
 CORPUS = "corpus"
@@ -71,16 +72,27 @@ _SCOPE = Phrases(
             "key themes|common themes|trend|trends|recurring|recurrent|in general|generally speaking|"
             "as a whole|the whole corpus|whole corpus|entire corpus|the entire corpus|all documents|"
             "all the documents|all sources|every document|entire collection|whole collection|main topics|"
-            "key topics|big picture|high-level overview|high level overview|overview of|overview|"
-            "summarize all|summarise all|summarize the|summarise the|common patterns|patterns across|"
+            "key topics|big picture|"
+            "summarize all|summarise all|common patterns|patterns across|"
             "key takeaways|company-wide|organisation-wide|organization-wide|across teams|across the company|"
             "across the organization|across the organisation|across incidents|most common problems|"
             "typical problems|what do the documents say|в целом|в общем|основные темы|главные темы|тенденци*|"
-            "повторяющ*|по всем документам|все документы|по всему корпусу|во всех документах|обзор|"
-            "общая картина|закономерност*|总体|整体|总的来说|主要主题|主题有哪些|趋势|反复出现|所有文档|全部文档|整个语料|概述|总体上"
+            "повторяющ*|по всем документам|все документы|по всему корпусу|во всех документах|"
+            "общая картина|закономерност*|总体|整体|总的来说|主要主题|主题有哪些|趋势|反复出现|所有文档|全部文档|整个语料|总体上"
         ),
     }
 )
+_OVERVIEW = Phrases(
+    {
+        CORPUS: (
+            "high-level overview|high level overview|overview of|overview|summarize the|summarise the|summary of|обзор|кратко опиши*|概述|概览"
+        ),
+    }
+)
+"""Words that ask for the whole corpus unless what follows is a topic of its own."""
+_TOPIC_WORDS = 6
+_TOPIC_HAN = 12
+"""So many content words, or Han characters, after the cue name a topic that passages are about, not the corpus."""
 _IMPERATIVES = frozenset(("list", "name", "count", "enumerate"))
 _LEADS = word_set("and then please also to just , ; : you now or kindly not n't don't")
 _AFTER_FIRST = word_set(
@@ -313,6 +325,11 @@ def find_aggregations(text: str, *, masked: Sequence[Span] = ()) -> tuple[Cue, .
         cue_of(lexed, match, CueKind.AGGREGATION, "aggregation") for match in _comparisons(lexed, blocked, cues)
     )
     scopes = [cue_of(lexed, match, CueKind.SCOPE, "scope") for match in _SCOPE.scan(lexed.symbols, blocked)]
+    scopes.extend(
+        cue_of(lexed, match, CueKind.SCOPE, "scope")
+        for match in _OVERVIEW.scan(lexed.symbols, blocked)
+        if not _has_topic(lexed, match.last)
+    )
     cues = [cue for cue in cues if cue.value != "list" or not any(_inside(cue, scope) for scope in scopes)]
     cues.extend(scopes)
     negations = [(one.start, one.end) for one in find_negations(text, masked=masked)]
@@ -322,6 +339,20 @@ def find_aggregations(text: str, *, masked: Sequence[Span] = ()) -> tuple[Cue, .
             key=lambda cue: (cue.start, cue.end, cue.kind, cue.value, cue.rule),
         )
     )
+
+
+def _has_topic(lexed: Lexed, index: int) -> bool:
+    """True if many content words follow: "an overview of the rules for custodians under the new framework concerning client money"."""
+    han = content = 0
+    for place in range(index, len(lexed.symbols)):
+        symbol = lexed.symbols[place]
+        if symbol.key in (".", "?", "!", "？", "。", "！", ";") and _ends_sentence(lexed, place):
+            break
+        if symbol.kind == "han":
+            han += 1
+        elif symbol.kind == "word" and not any(symbol.key in words for words in STOP_WORDS.values()):
+            content += 1
+    return content > _TOPIC_WORDS or han > _TOPIC_HAN
 
 
 def _overlaps(one: Cue, other: Cue) -> bool:

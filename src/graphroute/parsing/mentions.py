@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from graphroute.parsing.relations import GENERIC_WORDS, phrase_spans
 from graphroute.parsing.tokens import Token, inside
-from graphroute.parsing.vocabulary import Vocabulary
+from graphroute.parsing.vocabulary import Vocabulary, word_stems
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore
 from graphroute.text import alias_key, terms
@@ -17,6 +17,8 @@ from graphroute.types.view import View
 
 MAX_NAME_WORDS = 16
 MAX_NAME_CHARACTERS_ZH = 24
+_COMPOSED_WORDS = 4
+"""A name of so many words may be put together from shorter ones."""
 _PRONOUN = re.compile(r"I(?:['’](?:m|d|ve|ll))?")
 
 
@@ -376,8 +378,34 @@ def _namelike(token: Token, latin: bool) -> bool:
 
 
 def _written(name: str, *, lexical: LexicalStore, catalog: Catalog, view: View) -> bool:
-    """True if a readable passage holds the name's words side by side."""
-    key = alias_key(name)
+    """True if a readable passage holds the name's words side by side, in any inflection or spelling.
+
+    A name of four words or more is also written if it falls into parts of two words or more that are: "Venture Capital Fund Manager".
+    """
+    wanted = _stemmed(name)
+    if not wanted:
+        return True
     found = lexical.search(name, view=view, k=20)
     passages = catalog.passages([scored.passage_id for scored in found], view=view)
-    return any(f" {key} " in f" {alias_key(f'{passage.title} {passage.text}')} " for passage in passages.values())
+    key = f" {alias_key(name)} "
+    texts = [f"{passage.title} {passage.text}" for passage in passages.values()]
+    if any(key in f" {alias_key(text)} " for text in texts):
+        return True
+    stems = [f" {' '.join(_stemmed(text))} " for text in texts]
+
+    def beside(first: int, last: int) -> bool:
+        part = f" {' '.join(wanted[first:last])} "
+        return any(part in text for text in stems)
+
+    size = len(wanted)
+    if size < _COMPOSED_WORDS:
+        return beside(0, size)
+    # falls[n]: the first n words fall into written parts.
+    falls = [True] + [False] * size
+    for last in range(2, size + 1):
+        falls[last] = any(falls[first] and beside(first, last) for first in range(last - 1))
+    return falls[size]
+
+
+def _stemmed(text: str) -> list[str]:
+    return [word_stems(key)[-1] for key in alias_key(text.replace("'s", "").replace("\u2019s", "")).split()]

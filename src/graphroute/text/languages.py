@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from graphroute.text.folding import HAN_KANA
+from graphroute.text.spelling import american
 from graphroute.text.stop_words import STOP_WORDS
 
 _ALGORITHMS = {"en": "english", "ru": "russian"}
@@ -24,13 +25,15 @@ _stemmers: dict[str, Any] = {}
 
 @lru_cache(maxsize=1 << 17)
 def stem(key: str, language: str = "en") -> str:
-    """Snowball stem of a folded word in `en` or `ru`; the word itself in other languages.
+    """Snowball stem of a folded word in `en` or `ru`; the word itself in other languages. British and American spellings share a stem.
 
     M. Porter, Snowball: a language for stemming algorithms, 2001.
     """
     algorithm = _ALGORITHMS.get(language)
     if algorithm is None:
         return key
+    if language == "en":
+        key = american(key)
     with _lock:  # a Stemmer keeps the word it works on and must not be shared between threads
         stemmer = _stemmers.get(language)
         if stemmer is None:
