@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-_ALWAYS_ISE = frozenset(
-    (
-        "advertis advis apprais aris bruis chastis circumcis clockwis compris compromis concis cris cruis demis despis devis disguis "
-        "enterpris excis exercis expertis franchis improvis incis likewis merchandis nois otherwis paradis pois prais precis premis "
-        "promis rais revis ris sunris supervis surmis surpris televis treatis wis"
-    ).split()
+_ALWAYS_ISE = re.compile(
+    "advertis|advis|apprais|aris|bruis|chastis|circumcis|clockwis|compris|compromis|concis|cris|cruis|demis|despis|devis|disguis|enterpris|excis|exercis|expertis|franchis|"
+    "improvis|incis|likewis|merchandis|nois|otherwis|paradis|pois|prais|precis|premis|promis|rais|revis|ris|sunris|supervis|surmis|surpris|televis|treatis|wis"
 )
 """Words that American English writes with `-ise` as well, without their ending."""
 
@@ -71,7 +68,7 @@ def american(word: str) -> str:
         return _WORDS[word[:-1]] + "s"
     match = _ISE.fullmatch(word)
     if match:
-        return word if match[1] + "s" in _ALWAYS_ISE else f"{match[1]}z{match[2]}"
+        return word if _ALWAYS_ISE.fullmatch(match[1] + "s") else f"{match[1]}z{match[2]}"
     match = _YSE.fullmatch(word)
     if match:
         return f"{match[1]}z{match[2]}"
