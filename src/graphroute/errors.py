@@ -8,8 +8,10 @@
     |-- BackendError          a store, model or endpoint failed (exit 5)
     |   |-- BackendUnavailableError
     |   |-- DeadlineError
+    |   |-- OutcomeUnknownError  a write was sent, and whether it was kept is not known
     |   `-- ModelMismatchError  an index was built with another model than the one configured
-    `-- ReaderError           the reader is missing or invalid (exit 6)
+    |-- ReaderError           the reader is missing or invalid (exit 6)
+    `-- CancelledError        whoever asked does not wait any more (exit 130)
 
 An error says where, what was found, what is allowed and what to do next.
 """
@@ -82,6 +84,10 @@ class DeadlineError(BackendError):
     """A backend did not answer within the deadline."""
 
 
+class OutcomeUnknownError(BackendError):
+    """A write was sent and no answer came: it was kept or it was not. Look before writing again."""
+
+
 class ModelMismatchError(BackendError):
     """An index was built with another model, revision or size than the one configured."""
 
@@ -90,3 +96,9 @@ class ReaderError(GraphRouteError):
     """The reader is missing or invalid."""
 
     exit_code = 6
+
+
+class CancelledError(GraphRouteError):
+    """Whoever asked does not wait any more. No failure of a stage: nothing is tried instead."""
+
+    exit_code = 130
