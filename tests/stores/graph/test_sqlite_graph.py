@@ -6,7 +6,7 @@ import pytest
 
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.database import Database
-from graphroute.stores.graph import sqlite as sqlite_graph
+from graphroute.stores.graph import trails
 from graphroute.stores.graph.base import GraphStore
 from graphroute.testing.graph_store import GraphStoreConformance
 from graphroute.testing.sqlite import opened
@@ -78,12 +78,12 @@ def test_many_scopes_are_read_through_a_table() -> None:
 
 
 def test_control_with_one_state_kept_the_oracle_finds_missing_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_graph, "_thin", lambda family, left: {sqlite_graph._ordered(family)[0]})
+    monkeypatch.setattr(trails, "_thin", lambda family, left: {trails._ordered(family)[0]})
     with pytest.raises(AssertionError):
         TestSqliteGraph().test_reach_equals_the_ends_of_all_trails_where_walks_are_many()
 
 
 def test_control_with_walks_for_trails_the_oracle_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_graph, "_allowed", lambda start, trail, edge: True)
+    monkeypatch.setattr(trails, "_allowed", lambda start, trail, edge: True)
     with pytest.raises(AssertionError):
         TestSqliteGraph().test_complete_graph_is_cut_shortest_first_then_by_id()
