@@ -16,7 +16,7 @@ from graphroute.types.trace import Trace
 @question_options
 def ask(
     question: str,
-    store: Path,
+    store: str | Path,
     reader_id: str | None,
     labels: tuple[str, ...],
     public: bool,
@@ -32,7 +32,7 @@ def ask(
     from graphroute.pipeline.engine import GraphRoute
 
     with GraphRoute.open(store, routes=routes, ontology=ontology, log=log) as router:
-        warn_of_unknown_labels(store, reader)
+        warn_of_unknown_labels(router, reader)
         trace = router.ask(question, reader=reader, as_of=as_of)
     if as_json:
         output.write_json(explanation(trace, log))

@@ -20,16 +20,18 @@ SYSTEMS = "evals/systems"
 @click.option("--systems", "names", metavar="A,B,...", help="Names of routes files; all if left out.")
 @click.option("--systems-dir", type=FilePath, help="Folder of the routes files; the shipped ones if left out.")
 @click.option("--out", type=FilePath, required=True, help="Folder for the results and the report.")
+@click.option("--ontology", type=FilePath, help="Ontology instead of the one in the store.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="The first N questions only.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @common
 def evaluate_systems(
     directory: Path,
-    store: Path,
+    store: str | Path,
     questions: Path | None,
     names: str | None,
     systems_dir: Path | None,
     out: Path,
+    ontology: Path | None,
     limit: int | None,
     quiet: bool,
     as_json: bool,
@@ -66,6 +68,7 @@ def evaluate_systems(
             systems_dir=folder,
             out=out,
             limit=limit,
+            ontology=ontology,
             progress=progress,
         )
         if current:

@@ -24,7 +24,7 @@ _TEXT_WIDTH = 300
 @question_options
 def explain(
     question: str,
-    store: Path,
+    store: str | Path,
     reader_id: str | None,
     labels: tuple[str, ...],
     public: bool,
@@ -40,7 +40,7 @@ def explain(
     from graphroute.pipeline.engine import GraphRoute
 
     with GraphRoute.open(store, routes=routes, ontology=ontology, log=log) as router:
-        warn_of_unknown_labels(store, reader)
+        warn_of_unknown_labels(router, reader)
         trace = router.explain(question, reader=reader, as_of=as_of)
     if as_json:
         output.write_json(explanation(trace, log))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import click
 
 from graphroute.cli import output
-from graphroute.cli.options import FilePath, common
+from graphroute.cli.options import FilePath, common, store_place
 from graphroute.types.ontology import Ontology
 
 
@@ -18,15 +19,15 @@ def ontology() -> None:
 
 
 @ontology.command("infer")
-@click.argument("place", type=FilePath, metavar="DIR|STORE")
+@click.argument("place", type=store_place, metavar="DIR|STORE")
 @click.option("--out", type=FilePath, help="Write to this file instead of standard output.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @common
-def infer(place: Path, out: Path | None, quiet: bool, as_json: bool) -> None:
+def infer(place: str | Path, out: Path | None, quiet: bool, as_json: bool) -> None:
     """Infer an ontology from a dataset directory, or write out the one kept in a store, to be edited and given back."""
     from graphroute.ontology.load import dump_ontology
 
-    found = _from_directory(place, quiet=quiet) if place.is_dir() else _from_store(place)
+    found = _from_directory(place, quiet=quiet) if isinstance(place, Path) and place.is_dir() else _from_store(place)
     text = dump_ontology(found)
     if out is not None:
         temporary = out.with_name(f"{out.name}.tmp")
@@ -77,12 +78,11 @@ def _from_directory(directory: Path, *, quiet: bool) -> Ontology:
     return infer_ontology(profile)
 
 
-def _from_store(store: Path) -> Ontology:
+def _from_store(place: str | Path) -> Ontology:
     from graphroute.errors import DataError
-    from graphroute.stores.catalog.sqlite import SqliteCatalog
-    from graphroute.stores.database import Database
+    from graphroute.stores.opening import StorePlan, open_stores
 
-    if not store.exists():
-        raise DataError("no such directory or store", where=str(store))
-    with Database(store, read_only=True) as database:
-        return SqliteCatalog(database).ontology()
+    if isinstance(place, Path) and not place.exists():
+        raise DataError("no such directory or store", where=str(place))
+    with closing(open_stores(StorePlan.of(place, {}))) as stores:
+        return stores.catalog.ontology()

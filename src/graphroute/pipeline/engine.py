@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from graphroute.cancellation import check
 from graphroute.config.load import load_routes
 from graphroute.config.model import RoutesConfig
 from graphroute.decision_log.record import record_of
@@ -19,6 +20,7 @@ from graphroute.generation.single_pass import answer
 from graphroute.merging.merge import merge
 from graphroute.parsing.parser import Parser
 from graphroute.pipeline.assembly import Parts, assemble
+from graphroute.pipeline.async_calls import in_thread
 from graphroute.resources import resource
 from graphroute.retrieval.contract import ContractResult, load_contracts, run_contract
 from graphroute.routing.sufficiency import assess
@@ -62,13 +64,13 @@ class GraphRoute:
         ontology: str | Path | None = None,
         log: str | Path | None = None,
     ) -> Self:
-        """Open a store that `graphroute ingest` wrote.
+        """Open a store that `graphroute ingest` wrote: a file, or the address of a Neo4j server (`neo4j://HOST:PORT`).
 
         `routes`: a routes file, the shipped policy if None. `ontology`: replaces the one kept in the store. `log`: where decision
         records go, none if None. Raises ConfigurationError, DataError or BackendError.
         """
         config = routes if isinstance(routes, RoutesConfig) else load_routes(routes)
-        return cls(assemble(Path(store), config, ontology=ontology, log=Path(log) if log else None))
+        return cls(assemble(store, config, ontology=ontology, log=Path(log) if log else None))
 
     def close(self) -> None:
         """Release the store."""
@@ -98,6 +100,18 @@ class GraphRoute:
         """
         return self._run(question, reader, as_of, generate=True)
 
+    async def aretrieve(self, question: str, *, reader: Reader, as_of: AsOf = None) -> EvidenceBundle:
+        """`retrieve` for an event loop, which stays free meanwhile. Cancelled, it ends what runs on a server for it."""
+        return await in_thread(lambda: self.retrieve(question, reader=reader, as_of=as_of))
+
+    async def aexplain(self, question: str, *, reader: Reader, as_of: AsOf = None) -> Trace:
+        """`explain` for an event loop; see `aretrieve`."""
+        return await in_thread(lambda: self.explain(question, reader=reader, as_of=as_of))
+
+    async def aask(self, question: str, *, reader: Reader, as_of: AsOf = None) -> Trace:
+        """`ask` for an event loop; see `aretrieve`."""
+        return await in_thread(lambda: self.ask(question, reader=reader, as_of=as_of))
+
     def contract(
         self,
         name: str,
@@ -123,10 +137,23 @@ class GraphRoute:
             deadline=time.monotonic() + self._parts.config.deadlines.seconds_of("local_graph"),
         )
 
+    def unknown_labels(self, reader: Reader) -> tuple[str, ...]:
+        """Labels of the reader that open nothing in the store, in order."""
+        view = self._parts.backends.catalog.view
+        return tuple(label for label in sorted(reader.labels) if not view(reader=Reader(reader.id, [label])).scopes)
+
     @property
     def settings(self) -> Mapping[str, str]:
         """The store's settings: dataset, day, embedder, default labels."""
         return self._parts.settings
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await in_thread(self.close)
 
     def _run(self, question: str, reader: Reader, as_of: AsOf, *, generate: bool) -> Trace:
         parts, clock = self._parts, _Clock()
@@ -291,7 +318,8 @@ class _Clock:
         self.seconds: dict[str, float] = {}
 
     def time(self, stage: str, run: Any) -> Any:
-        """Run a stage and add its seconds."""
+        """Run a stage and add its seconds. Raises CancelledError where nobody waits any more."""
+        check()
         began = time.perf_counter()
         try:
             return run()

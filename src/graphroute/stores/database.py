@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from graphroute.cancellation import check, current
 from graphroute.errors import BackendUnavailableError, DataError, DeadlineError
 from graphroute.stores.schema import FORMAT_VERSION, SCHEMA
 from graphroute.text import fold
@@ -186,12 +187,18 @@ class Database:
             return
         if time.monotonic() >= deadline:
             raise DeadlineError("the store did not answer within the deadline")
-        connection.set_progress_handler(lambda: int(time.monotonic() >= deadline), _OPCODES_BETWEEN_CHECKS)
+        token = current()
+
+        def ends() -> int:
+            return int(time.monotonic() >= deadline or (token is not None and token.cancelled))
+
+        connection.set_progress_handler(ends, _OPCODES_BETWEEN_CHECKS)
         try:
             yield connection
         except sqlite3.OperationalError as error:
             if "interrupted" not in str(error):
                 raise
+            check()
             raise DeadlineError("the store did not answer within the deadline") from error
         finally:
             connection.set_progress_handler(None, 0)
