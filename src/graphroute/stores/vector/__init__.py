@@ -8,7 +8,11 @@ from graphroute.registry import Registry
 from graphroute.stores.vector.base import VectorStore
 
 VECTOR_STORES: Registry[Callable[..., VectorStore]] = Registry(
-    "vector store", {"exact": "graphroute.stores.vector.exact:ExactVectors"}
+    "vector store",
+    {
+        "exact": "graphroute.stores.vector.exact:ExactVectors",
+        "qdrant": "graphroute.stores.vector.qdrant:QdrantVectors",
+    },
 )
 
 __all__ = ["VECTOR_STORES", "VectorStore"]

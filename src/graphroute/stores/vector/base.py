@@ -31,3 +31,7 @@ class VectorStore(Protocol):
     ) -> Sequence[Scored]:
         """The k nearest readable passages by cosine. `vector` has shape (size,); refused if not finite or zero."""
         ...
+
+    def is_exact(self, *, view: View, deadline: float | None = None) -> bool:
+        """True if a search by this view compares every readable vector; False if it may miss near ones."""
+        ...

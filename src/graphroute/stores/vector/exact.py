@@ -10,15 +10,18 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from graphroute.errors import BackendError, DataError, DeadlineError, ModelMismatchError
+from graphroute.errors import DataError, DeadlineError, ModelMismatchError
 from graphroute.stores.database import Database
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
 from graphroute.stores.lexical.passage_rows import PassageRows, Recent, check_k
+from graphroute.stores.vector.checks import question_vector
 from graphroute.types.view import View
 
 _KEPT_VIEWS = 8
 _OWN_COPY_BELOW = 0.25
 _BLANKS = "char(9, 10, 11, 12, 13, 28, 29, 30, 31, 32, 133, 160, 8203, 8232, 8233, 12288, 65279)"
+NOT_BLANK = f"trim(p.text, {_BLANKS}) <> ''"
+"""SQL condition on a passage `p`. A blank text has a vector that means nothing and is near to anything."""
 
 Rows = NDArray[np.int64]
 
@@ -75,6 +78,10 @@ class ExactVectors:
         """Read the arrays that the first search of a snapshot would read."""
         self._readable(view)
 
+    def is_exact(self, *, view: View, deadline: float | None = None) -> bool:
+        """True: every readable vector is compared."""
+        return True
+
     def _load(self, view: View) -> _Loaded:
         with self._lock:
             held = self._loaded
@@ -89,10 +96,9 @@ class ExactVectors:
         connection.execute("BEGIN")
         try:
             passages = PassageRows.read(connection)
-            # A blank text has a vector that means nothing and is near to anything.
             found = connection.execute(
                 "SELECT v.passage, v.vector FROM vector v CROSS JOIN passage p ON p.key = v.passage "
-                f"WHERE v.identity = ? AND trim(p.text, {_BLANKS}) <> '' ORDER BY v.passage",
+                f"WHERE v.identity = ? AND {NOT_BLANK} ORDER BY v.passage",
                 (identity,),
             ).fetchall()
         finally:
@@ -143,7 +149,7 @@ class ExactVectors:
         DeadlineError past the deadline, UsageError for k below 1.
         """
         check_k(k)
-        question = self._check(vector)
+        question = question_vector(vector, self._identity or self.model)
         if not view.scopes:
             return []
         loaded, readable = self._readable(view)
@@ -172,22 +178,6 @@ class ExactVectors:
         chosen = loaded.matrix[loaded.position[rows]].astype(np.float64)
         scores = (chosen * question).sum(axis=1)
         return loaded.passages.best(rows, scores, k)
-
-    def _check(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-        given = np.asarray(vector, dtype=np.float64)
-        identity = self._identity or self.model
-        size = int(identity.rpartition("/")[2]) if identity else given.size
-        if given.shape != (size,):
-            raise ModelMismatchError(
-                f"the question's vector has shape {given.shape}, the store's vectors are of {identity}",
-                allowed=f"({size},)",
-                hint="use the embedder the store was built with",
-            )
-        length = float(np.sqrt((given**2).sum()))
-        if not np.isfinite(length) or length == 0.0:
-            raise BackendError("the question's vector is zero or not finite", where=identity)
-        unit: NDArray[np.float64] = given / length
-        return unit
 
 
 def _products(matrix: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
