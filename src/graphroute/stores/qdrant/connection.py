@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import os
 import threading
 import time
 import warnings
 from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from graphroute.cancellation import current
 from graphroute.errors import (
     BackendError,
     BackendUnavailableError,
+    CancelledError,
     ConfigurationError,
     DeadlineError,
     GraphRouteError,
     UsageError,
 )
+from graphroute.stores.breaker import CircuitBreaker
 
 KEY_VARIABLE = "GRAPHROUTE_QDRANT_API_KEY"
 MEMORY = ":memory:"
-_GRACE = 0.05
-"""Seconds past the deadline that a cancelled call gets to end."""
+_PATIENCE = 0.5
+"""Seconds a call must have waited before its deadline says something about the server."""
+_PAUSE = 3.0
+"""Seconds that an open breaker waits before it lets a call try."""
 
 
 class NotFoundError(BackendError):
@@ -101,8 +105,9 @@ class QdrantConnection:
     Every call ends at its deadline: the request is cancelled and DeadlineError raised. No exception of the driver gets out.
     """
 
-    def __init__(self, settings: QdrantSettings) -> None:
+    def __init__(self, settings: QdrantSettings, *, breaker: CircuitBreaker | None = None) -> None:
         self.settings = settings
+        self._breaker = breaker or CircuitBreaker(pause=_PAUSE)
         self._lock = threading.Lock()
         self._process = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -118,7 +123,8 @@ class QdrantConnection:
     def call(self, method: str, *, deadline: float | None = None, writes: bool = False, **arguments: object) -> Any:
         """One method of the client. `deadline` in `time.monotonic` seconds.
 
-        Raises DeadlineError, NotFoundError, BackendUnavailableError, ConfigurationError (key refused) or BackendError.
+        Raises DeadlineError, NotFoundError, BackendUnavailableError, ConfigurationError (key refused), BackendError or
+        CancelledError.
         """
         return self.calls([(method, arguments)], deadline=deadline, writes=writes)[0]
 
@@ -134,18 +140,40 @@ class QdrantConnection:
         if deadline is not None:
             limit = min(limit, deadline - time.monotonic())
         if limit <= 0:
-            raise DeadlineError("Qdrant did not answer within the deadline", where=self.settings.where)
+            raise DeadlineError("no time is left for Qdrant", where=self.settings.where)
+        token = current()
+        if token is not None and token.cancelled:
+            raise CancelledError("the question was cancelled")
         loop = self._running_loop()
+        permit = self._breaker.acquire()
+        if permit is None:
+            raise BackendUnavailableError(
+                "Qdrant did not answer the last calls",
+                where=self.settings.where,
+                hint=f"the next try is in {self._breaker.wait:.0f} s at most",
+            )
+        answered: bool | None = None
         future = asyncio.run_coroutine_threadsafe(self._gather(requests, limit), loop)
+        forget = token.on_cancel(future.cancel) if token is not None else None
         try:
-            return future.result(limit + _GRACE)
-        except (FutureTimeoutError, TimeoutError, CancelledError) as error:
+            # The loop keeps the deadline; the wait here is longer only so that a loop that is held up cannot hold us up.
+            found = future.result(limit * 1.05 + 0.05)
+            answered = True
+            return found
+        except concurrent.futures.CancelledError:
+            raise CancelledError("the question was cancelled") from None
+        except Exception as error:  # noqa: BLE001 - the driver's are many; each becomes one of ours
             future.cancel()
-            raise DeadlineError("Qdrant did not answer within the deadline", where=self.settings.where) from error
-        except GraphRouteError:
-            raise
-        except Exception as error:
-            raise self._translated(error) from error
+            translated = self._translated(error)
+            if not isinstance(translated, (DeadlineError, BackendUnavailableError)):
+                answered = True
+            elif limit >= _PATIENCE or not isinstance(translated, DeadlineError):
+                answered = False
+            raise translated from None
+        finally:
+            if forget is not None:
+                forget()
+            self._breaker.settle(permit, answered)
 
     async def _gather(self, requests: Sequence[tuple[str, Mapping[str, object]]], limit: float) -> list[Any]:
         async with asyncio.timeout(limit):
@@ -191,7 +219,7 @@ class QdrantConnection:
         """Close the client. Later calls raise UsageError."""
         with self._lock:
             loop, thread, client = self._loop, self._thread, self._client
-            self._closed, self._client = True, None
+            self._closed, self._client, self._loop = True, None, None
         if loop is None or thread is None or self._process != os.getpid():
             return
 
@@ -209,10 +237,18 @@ class QdrantConnection:
 
     def _translated(self, error: Exception) -> GraphRouteError:
         """Our error for one of the driver. Bodies of answers are not repeated: they may hold a key or a question."""
+        if isinstance(error, ImportError):
+            return ConfigurationError(
+                "qdrant-client is not installed", hint="install graphroute with the extra: graphroute[qdrant]"
+            )
         from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
         from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
         where = self.settings.where
+        if isinstance(error, GraphRouteError):
+            return error
+        if isinstance(error, TimeoutError):
+            return DeadlineError("Qdrant did not answer within the deadline", where=where)
         if isinstance(error, ResourceExhaustedResponse):
             return BackendUnavailableError("Qdrant asks to wait: too many requests", where=where)
         if isinstance(error, UnexpectedResponse):
@@ -236,10 +272,6 @@ class QdrantConnection:
                 return BackendError("the answer is not one of Qdrant", where=where)
             return BackendUnavailableError(
                 f"cannot reach Qdrant ({kind})", where=where, hint="start it, or check the URL"
-            )
-        if isinstance(error, ImportError):
-            return ConfigurationError(
-                "qdrant-client is not installed", hint="install graphroute with the extra: graphroute[qdrant]"
             )
         if self.is_local and isinstance(error, ValueError) and "not found" in str(error):
             return NotFoundError("the collection is not there", where=where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -156,8 +157,10 @@ class QdrantReplica:
 
     def _own_collections(self, kind: Kind) -> list[str]:
         found = self._connection.call("get_collections", writes=True)
-        start = f"{alias_of(self._connection.settings.prefix, kind)}_"
-        return sorted(str(one.name) for one in found.collections if str(one.name).startswith(start))
+        own = re.compile(
+            f"{re.escape(alias_of(self._connection.settings.prefix, kind))}_(?:bm25|[0-9a-f]{{12}})_[0-9]+"
+        )
+        return sorted(str(one.name) for one in found.collections if own.fullmatch(str(one.name)))
 
     def _free_name(self, rows: _Terms | _Vectors, used: str | None) -> str:
         """A name for the next build; a collection of that name is the rest of a copy that was cut off and is written over."""
