@@ -23,6 +23,9 @@ from graphroute.types.view import View
 _INLINE_SCOPES = 500
 _KEPT_SCOPE_TABLES = 8
 _OPCODES_BETWEEN_CHECKS = 2_000
+_BLANKS = "char(9, 10, 11, 12, 13, 28, 29, 30, 31, 32, 133, 160, 8203, 8232, 8233, 12288, 65279)"
+NOT_BLANK = f"trim(p.text, {_BLANKS}) <> ''"
+"""SQL condition on a passage `p`. A blank text has a vector that means nothing and is near to anything."""
 
 
 class Database:

@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from graphroute.types.time import ANY_TIME, TimeFilter
+from graphroute.types.search import NO_FILTER, PassageFilter, Scored
 from graphroute.types.view import View
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassageFilter:
-    """Narrows a search inside the view. None: no restriction; an empty tuple: nothing."""
-
-    source_ids: tuple[str, ...] | None = None
-    nodes: tuple[str, ...] | None = None
-    kinds: tuple[str, ...] | None = None
-    time: TimeFilter = ANY_TIME
-
-
-NO_FILTER = PassageFilter()
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A passage id and its score; equal scores are ordered by id."""
-
-    passage_id: str
-    score: float
+__all__ = ["NO_FILTER", "LexicalStore", "PassageFilter", "Scored"]
 
 
 class LexicalStore(Protocol):

@@ -7,7 +7,6 @@ Framework: BM25 and Beyond, 2009; the idf is the form that is never negative.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,24 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphroute.errors import DeadlineError
+from graphroute.stores.bm25 import K1, B, idf
 from graphroute.stores.database import Database
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
 from graphroute.stores.lexical.passage_rows import Mask, PassageRows, Recent, check_k
 from graphroute.text import query_terms
 from graphroute.types.view import View
 
-K1 = 1.5
-B = 0.75
-
 _KEPT_VIEWS = 16
 _KEPT_IMPACTS = 4_000_000
 
 Rows = NDArray[np.int64]
-
-
-def idf(documents: int, frequency: int) -> float:
-    """ln(1 + (N - n + 0.5) / (n + 0.5)), above zero for any n <= N."""
-    return math.log(1.0 + (documents - frequency + 0.5) / (frequency + 0.5))
 
 
 @dataclass(slots=True)

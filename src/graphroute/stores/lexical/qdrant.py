@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphroute.errors import BackendError
+from graphroute.stores.bm25 import K1, B, idf
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
-from graphroute.stores.lexical.inverted import K1, B, idf
 from graphroute.stores.lexical.passage_rows import Recent, check_k
 from graphroute.stores.qdrant.collection import FILTERED, TERMS, Collection, State
 from graphroute.stores.qdrant.connection import NotFoundError, QdrantConnection

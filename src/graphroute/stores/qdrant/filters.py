@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphroute.errors import BackendError, UsageError
-from graphroute.stores.lexical.base import NO_FILTER, PassageFilter
+from graphroute.types.search import NO_FILTER, PassageFilter
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Interval, TimeFilter, TimeMode
 from graphroute.types.view import View
 

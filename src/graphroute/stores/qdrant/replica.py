@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphroute.errors import BackendUnavailableError, DataError
-from graphroute.stores.database import Database
-from graphroute.stores.lexical.inverted import K1, B
+from graphroute.stores.bm25 import K1, B
+from graphroute.stores.database import NOT_BLANK, Database
 from graphroute.stores.qdrant.collection import (
     DENSE,
     STATE_POINT,
@@ -30,7 +30,6 @@ from graphroute.stores.qdrant.connection import QdrantConnection
 from graphroute.stores.qdrant.filters import source_filter
 from graphroute.stores.qdrant.term_dimensions import SENTINEL, dimension, exceptions_of, term_hash
 from graphroute.stores.schema import LIVE, unpack_terms
-from graphroute.stores.vector.exact import NOT_BLANK
 
 Progress = Callable[[str, int, int], None]
 """Called with the kind of collection, the rows copied so far and the rows to copy."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphroute.errors import DataError, DeadlineError, ModelMismatchError
-from graphroute.stores.database import Database
+from graphroute.stores.database import NOT_BLANK, Database
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
 from graphroute.stores.lexical.passage_rows import PassageRows, Recent, check_k
 from graphroute.stores.vector.checks import question_vector
@@ -19,10 +19,6 @@ from graphroute.types.view import View
 
 _KEPT_VIEWS = 8
 _OWN_COPY_BELOW = 0.25
-_BLANKS = "char(9, 10, 11, 12, 13, 28, 29, 30, 31, 32, 133, 160, 8203, 8232, 8233, 12288, 65279)"
-NOT_BLANK = f"trim(p.text, {_BLANKS}) <> ''"
-"""SQL condition on a passage `p`. A blank text has a vector that means nothing and is near to anything."""
-
 Rows = NDArray[np.int64]
 
 
