@@ -10,6 +10,8 @@ import pytest
 from graphroute.stores.database import Database
 from graphroute.testing import world
 
+pytest_plugins = ["neo4j_fixtures"]
+
 
 @pytest.fixture(scope="session")
 def small_store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -29,6 +29,8 @@ POMS = ROOT / "tests" / "servers"
 MISSING = 3
 """Exit code when something that is needed is not installed."""
 USER = "neo4j"
+_STARTED: list[subprocess.Popen[bytes]] = []
+"""Children that are meant to go on; kept, so that they are not warned of."""
 START_TIMEOUT = 180.0
 STOP_TIMEOUT = 30.0
 
@@ -271,10 +273,12 @@ def start(
     port: int | None = None,
     heap: str = "512m",
     settings: Mapping[str, str] | None = None,
+    owner: int | None = None,
 ) -> Server:
     """Starts a server, or finds it running, and waits until it answers. Raises MissingError, ServerError.
 
-    `home`: a folder of its own, the shared one if None; data in it are kept. `settings`: further keys of neo4j.conf.
+    `home`: a folder of its own, the shared one if None; data in it are kept. `settings`: further keys of neo4j.conf. `owner`: the
+    server and its data go when the process with this pid has ended, however it ended.
     """
     home = (home or home_of(version)).absolute()
     with locked(home.with_name(home.name + ".lock")):
@@ -315,6 +319,7 @@ def start(
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=home, start_new_session=True
             )
+        _STARTED.append(process)
         password = known.password if known is not None else secrets.token_urlsafe(18)
         server = Server(version.name, str(home), process.pid, port, password)
         try:
@@ -324,6 +329,20 @@ def start(
             process.wait()
             raise
         _write(env_file(home), "".join(f"export {k}={shlex.quote(v)}\n" for k, v in server.environment().items()))
+        if owner is not None:
+            guard = [
+                sys.executable,
+                __file__,
+                "guard",
+                "--version",
+                version.name,
+                "--home",
+                str(home),
+                "--owner",
+                str(owner),
+            ]
+            quiet = subprocess.DEVNULL
+            _STARTED.append(subprocess.Popen(guard, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True))
         return server
 
 
@@ -377,6 +396,7 @@ def stop(home: Path) -> bool:
     """Ends the server of `home` by its pid, if that pid is still that server; tells whether it ran."""
     server = state(home)
     if server is None or not server.alive():
+        env_file(home).unlink(missing_ok=True)
         return False
     for number, patience in ((signal.SIGTERM, STOP_TIMEOUT), (signal.SIGKILL, 10.0)):
         with contextlib.suppress(ProcessLookupError):
@@ -401,6 +421,17 @@ def discard(home: Path) -> None:
     home.with_name(home.name + ".lock").unlink(missing_ok=True)
 
 
+def guard(home: Path, owner: int) -> None:
+    """Waits until the owner or the server has ended, then sees to it that nothing of the server is left."""
+    said = _command_line(owner)
+    while said and _command_line(owner) == said:
+        server = state(home)
+        if server is None or not server.alive():
+            return
+        time.sleep(1)
+    discard(home)
+
+
 def run(command: Sequence[str], versions: Sequence[Version]) -> int:
     """Runs a command with fresh servers in its environment; what cannot be started is said and left out."""
     environment = dict(os.environ)
@@ -415,7 +446,7 @@ def run(command: Sequence[str], versions: Sequence[Version]) -> int:
             home = cache() / f"run-{os.getpid()}-{version.name}"
             homes.append(home)
             try:
-                server = start(version, home)
+                server = start(version, home, owner=os.getpid())
             except ServerError as error:
                 _say(f"neo4j {version.name}: not started: {error}")
                 environment[f"{version.variable}_REASON"] = str(error)
@@ -449,6 +480,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "start": "start servers and write their env files",
         "stop": "stop servers that `start` started",
         "status": "say which servers run",
+        "guard": "stop a server and remove its data once another process has ended",
         "run": "start fresh servers, run a command with them, stop them: run [--version V] -- COMMAND",
     }
     for name, text in texts.items():
@@ -456,8 +488,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action.add_argument(
             "--version", choices=sorted(VERSIONS), help="one release; all that can be used if not given"
         )
-        if name in ("start", "stop", "status"):
+        if name in ("start", "stop", "status", "guard"):
             action.add_argument("--home", type=Path, help="folder of one server's data; needs --version")
+        if name == "guard":
+            action.add_argument("--owner", type=int, required=True)
         if name == "start":
             action.add_argument("--port", default="auto", help="a number, or auto")
             action.add_argument("--heap", default="512m")
@@ -482,6 +516,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 settings = dict(item.split("=", 1) for item in options.set)
                 server = start(version, place, port=port, heap=options.heap, settings=settings)
                 _say(f"neo4j {version.name}: {server.uri}, pid {server.pid}; . {env_file(place)}")
+            elif options.action == "guard":
+                guard(place, options.owner)
             elif options.action == "stop":
                 _say(f"neo4j {version.name}: {'stopped' if stop(place) else 'not running'}")
             else:
