@@ -52,6 +52,9 @@ MEMORY = frozenset(
         "Neo.DatabaseError.General.OutOfMemoryError",
     }
 )
+TEXT_IS_WRONG = frozenset(
+    {"Neo.ClientError.Statement.SyntaxError", "Neo.ClientError.Statement.ParameterMissing"},
+)
 CREDENTIALS_HINT = "set GRAPHROUTE_NEO4J_USER and GRAPHROUTE_NEO4J_PASSWORD"
 MIGRATE_HINT = "run graphroute migrate --store with its URI"
 
@@ -159,6 +162,10 @@ def _of_code(code: str, error: BaseException, *, where: str, query: str, entered
         return BackendError(f"an index that {query} needs is missing", where=where, hint=MIGRATE_HINT)
     if "Transaction.Terminated" in code:
         return BackendError(f"{query} was ended on the server", where=where)
+    if code in TEXT_IS_WRONG:
+        # Only the text of the query stands in these, never a value.
+        said = " ".join(str(getattr(error, "message", "")).split())[:200]
+        return BackendError(f"Neo4j refused {query} ({code}): {said}", where=where)
     return BackendError(f"Neo4j refused {query} ({code or 'no code'})", where=where)
 
 
