@@ -30,7 +30,7 @@ PIECES: dict[str, tuple[str, ...]] = {
 """Functions that pass text on to a query, with those parameters; what callers give for them is checked instead."""
 
 EXCEPTIONS: dict[str, str] = {
-    "stores/catalog/sqlite.py:entities_where": "conditions of attribute_condition, joined",
+    "stores/catalog/sqlite.py:_where_rows": "conditions of attribute_condition, joined",
     "stores/database.py:_prepare": "the statements of the schema",
     "stores/database.py:_scope_table": "a temporary table's number",
     "stores/graph/sqlite.py:_level": "columns and order of its callers, conditions of the builders",
