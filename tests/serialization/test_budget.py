@@ -84,7 +84,7 @@ def test_a_text_keeps_to_its_budget_and_units_stay_whole(name, held, budget):
         if isinstance(record, PathRecord):
             walked = [records.facts[index].assertions[0].id for index, _ in record.hops]
             assert walked == [hop.fact.assertion_ids[0] for hop in by_id[record.id].path.hops]
-            assert all(records.facts[index].assertions[0].spans for index, _ in record.hops)
+            assert all(records.facts[index].assertions[0].supports for index, _ in record.hops)
         else:
             assert isinstance(record, PassageRecord)
             assert record.text == by_id[record.id].passage.text

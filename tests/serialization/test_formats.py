@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -45,16 +46,16 @@ def test_an_unescaped_value_would_break_out():
 
 
 class _Naive(PrettyJson):
-    def dumps(self, records):
+    def dumps(self, records, profile=None):
         return json.dumps([unit.note for unit in records.units], ensure_ascii=False)
 
 
 @each_form
 def test_the_count_in_the_text_is_that_of_the_records(form):
-    held = hostile_records("#graphroute edge_list/1 records=0")
+    held = hostile_records("#graphroute edge_list/2 full records=0")
     text = form.dumps(held)
-    assert held.count == 11
-    assert "records=11" in text or '"records": 11' in text
+    assert held.count == 12
+    assert re.search(r'records[=":\s]+12\b', text)
 
 
 def test_one_record_a_line():
@@ -65,7 +66,7 @@ def test_one_record_a_line():
 @each_form
 def test_mutants_are_refused(form):
     held = hostile_records('Ops | "Night" -> Day')
-    assert check_mutations(form, held, count=4000, seed=1) > 3900
+    assert check_mutations(form, held, count=4000, seed=1) == 4000
 
 
 @each_form
@@ -79,7 +80,7 @@ BODY = ["S1 doc", '[1] t a "the A"', "[2] t b b", "F1 [1] OWNS [2] .. e1 S1:0-4"
 
 
 def edge_list(*lines, count=None):
-    head = f"#graphroute edge_list/1 records={len(lines) if count is None else count} checksum=00000000 "
+    head = f"#graphroute edge_list/2 full records={len(lines) if count is None else count} checksum=000000000 "
     return seal("\n".join([f"{head}snapshot=x as_of=2026-01-01", *lines]), "checksum=")
 
 
@@ -87,7 +88,7 @@ def edge_list(*lines, count=None):
     ("lines", "line", "reason"),
     [
         ([*BODY, "U2 text S2:0-4 : x"], 7, "undeclared S2"),
-        ([*BODY[:3], "F1 [1] OWNS [3] .. e1 S1:0-4", BODY[4]], 5, r"undeclared \[3"),
+        ([*BODY[:3], "F1 [1] OWNS [3] .. e1 S1:0-4", BODY[4]], 5, r"undeclared entity 3"),
         ([*BODY[:4], "U1 path F2>"], 6, "undeclared F2"),
         ([*BODY, "X1 what"], 7, "not a record"),
         ([*BODY[:3], "F1 [1] OWNS [2] 2026 e1 S1:0-4", BODY[4]], 5, "no `..`"),
@@ -96,7 +97,6 @@ def edge_list(*lines, count=None):
         ([BODY[0], '[1] t "a\\q" A', *BODY[2:]], 3, "unknown escape"),
         ([*BODY[:4], "U1 path F1> => x extra"], 6, "unexpected"),
         ([*BODY[:4], "U1 path F1>", "U1 path F1>"], None, "declared twice"),
-        ([*BODY[:4]], None, "unused"),
         ([BODY[0], "S2 other", *BODY[1:]], None, "unused"),
     ],
 )
@@ -113,15 +113,15 @@ def test_a_wrong_count_is_refused():
 
 
 def test_another_version_is_refused():
-    text = edge_list(*BODY).replace("edge_list/1", "edge_list/2", 1)
-    with pytest.raises(DataError, match="edge_list/2"):
+    text = edge_list(*BODY).replace("edge_list/2", "edge_list/3", 1)
+    with pytest.raises(DataError, match="edge_list/3"):
         EdgeList().loads(text)
 
 
 def signed_json(change):
     value = json.loads(PrettyJson().dumps(hostile_records("a")))
     change(value)
-    value["checksum"] = "0" * 8
+    value["checksum"] = "0" * 9
     return seal(json.dumps(value, indent=2), '"checksum": "')
 
 
@@ -169,5 +169,5 @@ def test_the_cost_of_a_fact_is_small():
 
 
 def test_an_unknown_format_names_the_known_ones():
-    with pytest.raises(ConfigurationError, match="edge_list, pretty_json"):
+    with pytest.raises(ConfigurationError, match="edge_list"):
         FORMATS.load("edgelist")

@@ -1,24 +1,32 @@
-"""Evidence bundle as flat records and back to the numbers that tie them together; shared by all formats."""
+"""Evidence bundle as flat records, in full or as the generator needs them; shared by all formats."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import lru_cache
 
 from graphroute.errors import DataError
 from graphroute.types.evidence import Degradation, EvidenceBundle, EvidenceUnit, Omission
-from graphroute.types.graph import Direction
+from graphroute.types.graph import Direction, Fact
 from graphroute.types.retrieval import Binding
 from graphroute.types.source import SourceSpan
 from graphroute.types.time import ALWAYS, Instant, Interval, format_instant, instant_of
 
 UNIT_ID = re.compile(r"U[1-9][0-9]{0,8}")
-CHECKSUM_DIGITS = 8
+CHECKSUM_DIGITS = 9
 BLANK_CHECKSUM = "0" * CHECKSUM_DIGITS
+
+
+class Profile(StrEnum):
+    """How much of the records a text carries."""
+
+    FULL = "full"
+    LEAN = "lean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +40,7 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRecord:
-    """An entity named by a fact or an answer."""
+    """An entity."""
 
     id: str
     types: tuple[str, ...] = ()
@@ -41,26 +49,27 @@ class NodeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssertionRecord:
-    """An assertion that states a fact, and the spans that prove it together."""
+    """An assertion that states a fact. Each support set proves it by itself; the spans of one set prove it together."""
 
     id: str
-    spans: tuple[SourceSpan, ...] = ()
+    supports: tuple[tuple[SourceSpan, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactRecord:
-    """A fact; `subject` and `object` are ids of node records."""
+    """A fact; `subject` and `object` are ids of node records. `negated`: stated not to hold in that time."""
 
     subject: str
     predicate: str
     object: str
     validity: Interval = ALWAYS
+    negated: bool = False
     assertions: tuple[AssertionRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathRecord:
-    """A unit: hops as (index into the fact records, direction walked)."""
+    """A unit: hops as (index into the fact records, direction walked), each from where the one before arrived."""
 
     id: str
     hops: tuple[tuple[int, Direction], ...]
@@ -71,12 +80,12 @@ class PathRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageRecord:
-    """A unit: `text` is `[start, end)` of a source."""
+    """A unit: `text` is `[start, end)` of a source; lean records leave the bounds to the bundle."""
 
     id: str
     source_id: str
-    start: int
-    end: int
+    start: int | None
+    end: int | None
     text: str
     conflict: bool = False
     note: str | None = None
@@ -101,12 +110,15 @@ UnitRecord = PathRecord | PassageRecord | ReportRecord
 class Records:
     """What a format carries, in order.
 
-    `total_answers`: how many answers there are, `answers` may be cut; `left_out`: units that did not fit. Every id used is
-    declared once, in order of first use.
+    `access`: names the readable scope without naming its labels. `total_answers`: how many answers there are, `answers` may be cut;
+    `left_out`: units that did not fit. Every id used is declared once. `interleaved`: node and fact records are written as they are first
+    used, by formats that can; it is no part of what is carried.
     """
 
-    snapshot: str
-    as_of: Instant
+    profile: Profile = Profile.FULL
+    snapshot: str = ""
+    access: str = ""
+    as_of: Instant | None = None
     abstained: bool = False
     reason: str = ""
     truncated: bool = False
@@ -121,10 +133,11 @@ class Records:
     facts: tuple[FactRecord, ...] = ()
     units: tuple[UnitRecord, ...] = ()
     omissions: tuple[Omission, ...] = ()
+    interleaved: bool = field(default=False, compare=False)
 
     @property
     def count(self) -> int:
-        """Number of records behind the header."""
+        """Number of records behind the header. A source that is no more than its number has none."""
         return sum(
             map(
                 len,
@@ -132,7 +145,7 @@ class Records:
                     self.degraded,
                     self.flags,
                     self.answers,
-                    self.sources,
+                    stated_sources(self),
                     self.nodes,
                     self.facts,
                     self.units,
@@ -142,12 +155,21 @@ class Records:
         )
 
 
+def stated_sources(records: Records) -> Sequence[tuple[int, SourceRecord]]:
+    """Number and record of each source that is written: all in full, in lean those with a title or date."""
+    numbered = enumerate(records.sources, start=1)
+    if records.profile is Profile.FULL:
+        return list(numbered)
+    return [(number, one) for number, one in numbered if one.title is not None or one.date is not None]
+
+
 @dataclass(slots=True)
 class _Builder:
     bundle: EvidenceBundle
     sources: dict[str, SourceRecord] = field(default_factory=dict)
     nodes: dict[str, NodeRecord] = field(default_factory=dict)
-    facts: dict[tuple[str, str, str, int, int], tuple[int, FactRecord]] = field(default_factory=dict)
+    facts: dict[tuple[str, str, str, int, int], int] = field(default_factory=dict)
+    fact_records: list[FactRecord] = field(default_factory=list)
 
     def source(self, source_id: str, *, date: Instant | None = None, shown: bool = False) -> None:
         known = self.sources.get(source_id)
@@ -163,32 +185,37 @@ class _Builder:
         name = entity.name if entity else display if display is not None else entity_id
         self.nodes[entity_id] = NodeRecord(id=entity_id, types=entity.types if entity else (), name=name)
 
+    def fact(self, fact: Fact) -> int:
+        """Number of a fact's record, from 0."""
+        key = fact.key
+        known = self.facts.get(key)
+        if known is not None:
+            return known
+        self.node(fact.subject)
+        self.node(fact.object)
+        record = FactRecord(
+            subject=fact.subject,
+            predicate=fact.predicate,
+            object=fact.object,
+            validity=fact.validity,
+            negated=fact.negated,
+            assertions=tuple(map(self.assertion, fact.assertion_ids)),
+        )
+        self.facts[key] = index = len(self.fact_records)
+        self.fact_records.append(record)
+        return index
+
+    def assertion(self, assertion_id: str) -> AssertionRecord:
+        sets: dict[int, list[SourceSpan]] = {}
+        for support in self.bundle.supports.get(assertion_id, ()):
+            self.source(support.span.source_id)
+            sets.setdefault(support.group, []).append(support.span)
+        return AssertionRecord(id=assertion_id, supports=tuple(map(tuple, sets.values())))
+
     def unit(self, unit: EvidenceUnit) -> UnitRecord:
         if unit.path is not None:
-            hops = []
-            for hop in unit.path.hops:
-                fact = hop.fact
-                if fact.key not in self.facts:
-                    self.node(fact.subject)
-                    self.node(fact.object)
-                    assertions = []
-                    for assertion_id in fact.assertion_ids:
-                        spans = tuple(support.span for support in self.bundle.supports.get(assertion_id, ()))
-                        for span in spans:
-                            self.source(span.source_id)
-                        assertions.append(AssertionRecord(id=assertion_id, spans=spans))
-                    record = FactRecord(
-                        subject=fact.subject,
-                        predicate=fact.predicate,
-                        object=fact.object,
-                        validity=fact.validity,
-                        assertions=tuple(assertions),
-                    )
-                    self.facts[fact.key] = (len(self.facts), record)
-                hops.append((self.facts[fact.key][0], hop.direction))
-            return PathRecord(
-                id=unit.id, hops=tuple(hops), binding=unit.binding, conflict=unit.conflict, note=unit.note
-            )
+            hops = tuple((self.fact(hop.fact), hop.direction) for hop in unit.path.hops)
+            return PathRecord(id=unit.id, hops=hops, binding=unit.binding, conflict=unit.conflict, note=unit.note)
         if unit.passage is not None:
             passage = unit.passage
             date = passage.timestamp if passage.timestamp is not None else passage.validity.start
@@ -237,6 +264,7 @@ def records_of(
     unit_records = tuple(builder.unit(unit) for unit in chosen)
     return Records(
         snapshot=bundle.snapshot,
+        access=bundle.access,
         as_of=bundle.as_of,
         abstained=bundle.abstained,
         reason=bundle.reason,
@@ -249,7 +277,7 @@ def records_of(
         answers=shown,
         sources=tuple(builder.sources.values()),
         nodes=tuple(builder.nodes.values()),
-        facts=tuple(record for _, record in builder.facts.values()),
+        facts=tuple(builder.fact_records),
         units=unit_records,
         omissions=bundle.omissions if omissions is None else tuple(omissions),
     )
@@ -269,8 +297,9 @@ def used_sources(records: Records) -> Iterator[str]:
     """Ids of sources used by facts and units, with repeats."""
     for fact in records.facts:
         for assertion in fact.assertions:
-            for span in assertion.spans:
-                yield span.source_id
+            for support in assertion.supports:
+                for span in support:
+                    yield span.source_id
     for unit in records.units:
         if isinstance(unit, PassageRecord):
             yield unit.source_id
@@ -278,37 +307,139 @@ def used_sources(records: Records) -> Iterator[str]:
             yield from unit.source_ids
 
 
+def project(records: Records, profile: Profile) -> Records:
+    """What a text of that profile carries of the records. Lean records cannot be made full again.
+
+    Lean keeps what an answer is drawn from: names, types, facts with direction, negation and validity, which sources prove each fact,
+    paths, texts, omissions. Ids of nodes and sources give way to their numbers (`N1`, `S1`), assertions and spans to the sources that
+    stand behind them; `EvidenceBundle` and `local_ids` lead back.
+    """
+    if records.profile is profile:
+        return records
+    if profile is Profile.FULL:
+        raise DataError("lean records do not hold what full ones do")
+    nodes, sources = local_ids(records)
+    facts = []
+    for fact in records.facts:
+        sets = dict.fromkeys(
+            tuple(dict.fromkeys(SourceSpan(sources[span.source_id]) for span in support))
+            for assertion in fact.assertions
+            for support in assertion.supports
+        )
+        proof = (AssertionRecord(id="", supports=tuple(sets)),) if sets else ()
+        facts.append(
+            replace(fact, subject=nodes[fact.subject], object=nodes[fact.object], assertions=proof),
+        )
+    return replace(
+        records,
+        profile=profile,
+        snapshot="",
+        access="",
+        answers=tuple(one if one.id is None else replace(one, id=nodes[one.id]) for one in records.answers),
+        sources=tuple(replace(one, id=sources[one.id]) for one in records.sources),
+        nodes=tuple(replace(one, id=nodes[one.id]) for one in records.nodes),
+        facts=tuple(facts),
+        units=tuple(_lean_unit(unit, nodes, sources) for unit in records.units),
+    )
+
+
+def local_ids(records: Records) -> tuple[dict[str, str], dict[str, str]]:
+    """Local ids of nodes and of sources by their ids: `N1`, `N2`, ... and `S1`, `S2`, ... in the order of the records."""
+    return (
+        {node.id: f"N{number}" for number, node in enumerate(records.nodes, start=1)},
+        {source.id: f"S{number}" for number, source in enumerate(records.sources, start=1)},
+    )
+
+
+def _lean_unit(unit: UnitRecord, nodes: Mapping[str, str], sources: Mapping[str, str]) -> UnitRecord:
+    if isinstance(unit, PathRecord):
+        return unit if unit.binding is None else replace(unit, binding=nodes.get(unit.binding, unit.binding))
+    if isinstance(unit, PassageRecord):
+        return replace(unit, source_id=sources[unit.source_id], start=None, end=None)
+    return replace(unit, community="", source_ids=tuple(sources[one] for one in unit.source_ids))
+
+
 def check(records: Records) -> Records:
-    """The same records. Raises DataError if an id is declared twice, undeclared, unused, or a unit id is malformed."""
+    """The same records. Raises DataError if they do not fit together.
+
+    An id declared twice or not at all, a source that nothing cites, a path that jumps, a malformed unit id or span; in lean records
+    whatever only full ones may hold.
+    """
     _unique("source", (source.id for source in records.sources))
-    _unique("node", (node.id for node in records.nodes))
+    nodes = _unique("node", (node.id for node in records.nodes))
     _unique("unit", (unit.id for unit in records.units))
+    for id in used_nodes(records):
+        if id not in nodes:
+            raise DataError(f"node {id!r} is undeclared")
     _same("source", {source.id for source in records.sources}, set(used_sources(records)))
-    _same("node", {node.id for node in records.nodes}, set(used_nodes(records)))
-    walked: set[int] = set()
+    facts, lean = records.facts, records.profile is Profile.LEAN
     for unit in records.units:
         if not UNIT_ID.fullmatch(unit.id):
             raise DataError(f"unit id {unit.id!r}", allowed="U1, U2, ...")
         if isinstance(unit, PathRecord):
-            if not unit.hops:
-                raise DataError(f"path {unit.id} has no hops")
-            walked.update(index for index, _ in unit.hops)
-    if walked != set(range(len(records.facts))):
-        raise DataError("facts and paths do not fit: a fact is undeclared or unused")
+            _walk(unit, facts)
+        elif isinstance(unit, PassageRecord):
+            if (unit.start is None) != lean or (unit.end is None) != lean:
+                raise DataError(f"span {unit.start}-{unit.end} of {unit.id}", allowed="bounds in full records only")
+        elif lean and unit.community:
+            raise DataError(f"community of {unit.id}", allowed="full records only")
     if len(records.answers) > records.total_answers or records.left_out < 0:
         raise DataError("more answers than their total")
-    for span in (span for fact in records.facts for assertion in fact.assertions for span in assertion.spans):
-        if (span.start is None) != (span.end is None) or (span.start or 0) < 0 or (span.end or 0) < (span.start or 0):
-            raise DataError(f"span {span.start}-{span.end} of {span.source_id!r}", allowed="0 <= start <= end, or none")
+    for fact in facts:
+        for assertion in fact.assertions:
+            for support in assertion.supports:
+                if not support:
+                    raise DataError("a support set is empty")
+                for span in support:
+                    if span.start is not None or span.end is not None:
+                        _bounds(span)
+    if lean:
+        _check_lean(records)
     return records
 
 
-def _unique(kind: str, ids: Iterable[str]) -> None:
+def _walk(unit: PathRecord, facts: Sequence[FactRecord]) -> None:
+    if not unit.hops:
+        raise DataError(f"path {unit.id} has no hops")
+    at = None
+    for index, way in unit.hops:
+        if not 0 <= index < len(facts):
+            raise DataError(f"path {unit.id} walks a fact that is undeclared")
+        fact = facts[index]
+        start, end = (fact.subject, fact.object) if way is Direction.FORWARD else (fact.object, fact.subject)
+        if at is not None and start != at:
+            raise DataError(f"path {unit.id} jumps from {at!r} to {start!r}")
+        at = end
+
+
+def _bounds(span: SourceSpan) -> None:
+    if span.start is None or span.end is None or not 0 <= span.start <= span.end:
+        raise DataError(f"span {span.start}-{span.end} of {span.source_id!r}", allowed="0 <= start <= end, or none")
+
+
+def _check_lean(records: Records) -> None:
+    if records.snapshot or records.access:
+        raise DataError("snapshot and access label", allowed="full records only")
+    for letter, ids in (("N", [one.id for one in records.nodes]), ("S", [one.id for one in records.sources])):
+        if ids != [f"{letter}{number}" for number in range(1, len(ids) + 1)]:
+            raise DataError(f"ids of lean records are {letter}1, {letter}2, ...")
+    for fact in records.facts:
+        if len(fact.assertions) > 1 or any(
+            one.id or not one.supports or len(set(one.supports)) < len(one.supports) for one in fact.assertions
+        ):
+            raise DataError("lean facts name the sources that prove them, no assertion")
+        for support in (support for one in fact.assertions for support in one.supports):
+            if len(set(support)) < len(support) or any(span.start is not None for span in support):
+                raise DataError("lean facts name whole sources, each once")
+
+
+def _unique(kind: str, ids: Iterable[str]) -> set[str]:
     seen: set[str] = set()
     for id in ids:
         if id in seen:
             raise DataError(f"{kind} {id!r} is declared twice")
         seen.add(id)
+    return seen
 
 
 def _same(kind: str, declared: set[str], used: set[str]) -> None:
@@ -354,11 +485,15 @@ def parse_interval(text: str) -> Interval:
     return Interval(parse_instant(low) if low else None, parse_instant(high) if high else None)
 
 
+def checksum(template: str) -> str:
+    """Nine digits, the first no zero, from the SHA-256 of a text whose own checksum stands as zeros: three tokens in the common encodings."""
+    digest = hashlib.sha256(template.encode()).digest()
+    return str(100_000_000 + int.from_bytes(digest[:8]) % 900_000_000)
+
+
 def seal(template: str, marker: str) -> str:
     """`template` with the first `marker` + zeros replaced by `marker` + checksum of the template."""
-    blank = marker + BLANK_CHECKSUM
-    digest = hashlib.sha256(template.encode()).hexdigest()[:CHECKSUM_DIGITS]
-    return template.replace(blank, marker + digest, 1)
+    return template.replace(marker + BLANK_CHECKSUM, marker + checksum(template), 1)
 
 
 def unsealed(text: str, marker: str) -> bool:
@@ -369,6 +504,6 @@ def unsealed(text: str, marker: str) -> bool:
     start = at + len(marker)
     blank = text[:start] + BLANK_CHECKSUM + text[start + CHECKSUM_DIGITS :]
     try:
-        return seal(blank, marker) != text
+        return checksum(blank) != text[start : start + CHECKSUM_DIGITS]
     except UnicodeEncodeError:
         return True

@@ -55,7 +55,7 @@ class EvidenceBundle:
     """The structured result of retrieval for one reader at one instant and snapshot.
 
     `answers`: bindings of the asked-for slot, complete whatever was cut from `units`. `supports`: for each assertion used the
-    readable support shown. `paths_returned` counts the paths found, those rejected as stale included. `entities`: display forms of every entity named in paths. `abstained` with `reason`
+    readable support shown. `access` names the readable scope, not its labels. `paths_returned` counts the paths found, those rejected as stale included. `entities`: display forms of every entity named in paths. `abstained` with `reason`
     when the question cannot be answered from what the reader may see.
     """
 
@@ -82,6 +82,7 @@ class EvidenceBundle:
     cypher: str | None = None
     paths_returned: int = 0
     paths_rejected_as_stale: int = 0
+    access: str = ""
     schema_version: int = 1
 
     @property

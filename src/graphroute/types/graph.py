@@ -69,18 +69,23 @@ class Support:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """(subject, predicate, object, interval) with the readable assertions that state it, in id order."""
+    """(subject, predicate, object, interval) with the readable assertions that state it, in id order.
+
+    `negated`: the assertions state that it did not hold in the interval; it is another fact than the one that it denies.
+    """
 
     subject: str
     predicate: str
     object: str
     validity: Interval = ALWAYS
     assertion_ids: tuple[str, ...]
+    negated: bool = False
 
     @property
     def key(self) -> tuple[str, str, str, int, int]:
         """Total, deterministic order and identity of a fact."""
-        return (self.subject, self.predicate, self.object, self.validity.low, self.validity.high)
+        predicate = f"not {self.predicate}" if self.negated else self.predicate
+        return (self.subject, predicate, self.object, self.validity.low, self.validity.high)
 
 
 @dataclass(frozen=True, slots=True)

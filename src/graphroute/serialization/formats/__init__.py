@@ -8,7 +8,9 @@ from graphroute.serialization.formats.base import Format
 FORMATS: Registry[type[Format]] = Registry(
     "format",
     {
+        "compact_json": "graphroute.serialization.formats.compact_json:CompactJson",
         "edge_list": "graphroute.serialization.formats.edge_list:EdgeList",
+        "jsonl": "graphroute.serialization.formats.jsonl:JsonLines",
         "pretty_json": "graphroute.serialization.formats.pretty_json:PrettyJson",
     },
 )
