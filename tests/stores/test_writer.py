@@ -644,3 +644,55 @@ def test_only_a_store_of_this_format_is_opened(tmp_path: Path) -> None:
 )
 def test_local_part(entity_id: str, local: str) -> None:
     assert local_part(entity_id) == local
+
+
+def test_a_staged_snapshot_is_published_only_when_the_other_stores_have_it(db: Database) -> None:
+    writer = SnapshotWriter(db)
+    reader = Reader("ann", ["public"])
+    catalog = SqliteCatalog(db)
+
+    def put(text: str) -> None:
+        writer.begin()
+        writer.put_source(Source(id="s", text=text, labels=frozenset({"public"})))
+
+    def seen() -> str:
+        return catalog.sources(["s"], view=catalog.view(reader=reader))["s"].text
+
+    put("one")
+    writer.publish()
+    staged: list[tuple[int, str]] = []
+    put("two")
+    assert writer.publish(lambda: staged.append((db.staged(), seen()))) == 2
+    assert staged == [(2, "one")]
+    assert seen() == "two"
+
+    def fails() -> None:
+        raise BackendUnavailableError("no server")
+
+    put("three")
+    with pytest.raises(BackendUnavailableError):
+        writer.publish(fails)
+    assert (db.staged(), db.sequence(), seen()) == (3, 2, "two")
+    put("three")
+    assert writer.publish(lambda: staged.append((db.staged(), seen()))) == 3
+    assert staged[-1] == (3, "two")
+    assert seen() == "three"
+
+
+def test_the_next_session_takes_an_unpublished_snapshot_with_it(db: Database) -> None:
+    writer = SnapshotWriter(db)
+    catalog = SqliteCatalog(db)
+
+    def fails() -> None:
+        raise BackendUnavailableError("no server")
+
+    for number in (1, 2):
+        writer.begin()
+        writer.put_source(Source(id=f"s{number}", text="text", labels=frozenset({"public"})))
+        if number == 1:
+            with pytest.raises(BackendUnavailableError):
+                writer.publish(fails)
+        else:
+            assert writer.publish() == 2
+    view = catalog.view(reader=Reader("ann", ["public"]))
+    assert sorted(catalog.sources(["s1", "s2"], view=view)) == ["s1", "s2"]

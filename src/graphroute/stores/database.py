@@ -154,6 +154,10 @@ class Database:
         """The published snapshot, for the operator."""
         return int(self.connection.execute("SELECT sequence FROM pointer").fetchone()[0])
 
+    def staged(self) -> int:
+        """The newest complete snapshot, published or about to be; what copies in other stores are brought to."""
+        return int(self.connection.execute("SELECT max(sequence) FROM snapshot").fetchone()[0])
+
     def in_scopes(self, view: View, column: str = "scope") -> str:
         """SQL condition that `column` is a scope the view may read. A view without scopes reads nothing."""
         if not view.scopes:

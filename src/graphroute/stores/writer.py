@@ -7,7 +7,7 @@ import json
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,7 +127,9 @@ class SnapshotWriter:
             ) from error
         self._open = True
         self._published = int(self._one("SELECT sequence FROM pointer") or 0)
-        self._next = self._published + 1
+        # A snapshot that was staged and never published is complete; the next one goes on from it.
+        self._staged = int(self._one("SELECT max(sequence) FROM snapshot") or 0)
+        self._next = self._staged + 1
         self._scopes: dict[str, int] = dict(self._sql.execute("SELECT form, id FROM scope"))
         self._unreadable = self._scope(UNREADABLE)
         self._counter = {
@@ -523,10 +525,12 @@ class SnapshotWriter:
 
     # Publishing ---------------------------------------------------------------------------------------------------------
 
-    def publish(self) -> int:
+    def publish(self, stage: Callable[[], object] | None = None) -> int:
         """Make everything since `begin` visible at once, durably, and return the snapshot's sequence number.
 
-        Without any change the published snapshot stays. For the operator; a reader's snapshot is `View.token`.
+        Without any change the published snapshot stays. For the operator; a reader's snapshot is `View.token`. `stage` copies the
+        snapshot, complete and on disk but not yet published, to other stores; where it raises nothing is published, and the next
+        session that publishes takes the snapshot with it.
         """
         self._require_session()
         self._flush()
@@ -548,19 +552,32 @@ class SnapshotWriter:
         changed = changed or self._entity_changes
         if not changed:
             self.rollback()
-            return self._published
+            if stage is not None:
+                stage()
+            if self._staged > self._published:
+                self._switch(self._staged)
+            return self._staged
         self._write_digests(deltas)
         self._sweep()
         sql = self._sql
         sql.execute("INSERT INTO snapshot VALUES (?, ?)", (self._next, time.time_ns() // 1000))
-        sql.execute("UPDATE pointer SET sequence = ?", (self._next,))
+        if stage is None:
+            sql.execute("UPDATE pointer SET sequence = ?", (self._next,))
         sql.execute("COMMIT")
         self._open = False
+        if stage is not None:
+            stage()
+            self._switch(self._next)
         # Moves the log into the file; a busy reader only delays it.
         sql_connection = self._connection
         assert sql_connection is not None
         sql_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return self._next
+
+    def _switch(self, sequence: int) -> None:
+        """Publish a staged snapshot, unless a later one is published by now."""
+        assert self._connection is not None
+        self._connection.execute("UPDATE pointer SET sequence = ? WHERE sequence < ?", (sequence, sequence))
 
     def _settle_sources(self) -> None:
         """Bring passages, names, attributes and records of sources up to date, and give each row its source's scope."""
@@ -968,7 +985,10 @@ class SnapshotWriter:
             raise UsageError(f"keep is {keep}", allowed="1 or more")
         self.begin()
         sql = self._sql
-        rows = sql.execute("SELECT sequence FROM snapshot ORDER BY sequence DESC LIMIT ?", (keep,)).fetchall()
+        rows = sql.execute(
+            "SELECT sequence FROM snapshot WHERE sequence <= (SELECT sequence FROM pointer) ORDER BY sequence DESC LIMIT ?",
+            (keep,),
+        ).fetchall()
         oldest = int(rows[-1][0])
         dead = "died <= ?"
         sql.execute(

@@ -67,7 +67,7 @@ class QdrantReplica:
         self._store = store if store is not None else store_id(db)
 
     def copy(self, *, progress: Progress | None = None, deadline: float | None = None) -> list[Copied]:
-        """Bring Qdrant to the record's published snapshot and switch to it.
+        """Bring Qdrant to the record's newest complete snapshot and switch to it.
 
         Raises DataError if the collections hold another store, or a stored vector is damaged.
         """
@@ -129,7 +129,7 @@ class QdrantReplica:
                 )
             if held is None or held.identity != rows.identity:
                 anew, held = True, None
-        sequence = self._db.sequence()
+        sequence = self._db.staged()
         if used is not None and held is not None and not anew:
             name = used
             state, since = rows.start(held, self._store)
