@@ -19,6 +19,7 @@ INTERRUPTED = 130
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "ask": ("graphroute.cli.ask:ask", "Answer a question, or print the prompt for it."),
     "check": ("graphroute.cli.check:check", "Check a routes file and an ontology."),
+    "doctor": ("graphroute.cli.doctor:doctor", "Examine files, stores, servers, models and versions."),
     "eval": ("graphroute.cli.eval:evaluate_systems", "Measure compared systems over a question file."),
     "explain": ("graphroute.cli.explain:explain", "Show what was found, tried, decided and left out."),
     "ingest": ("graphroute.cli.ingest:ingest_directory", "Read a dataset directory into a store."),
