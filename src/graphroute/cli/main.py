@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "eval": ("graphroute.cli.eval:evaluate_systems", "Measure compared systems over a question file."),
     "explain": ("graphroute.cli.explain:explain", "Show what was found, tried, decided and left out."),
     "ingest": ("graphroute.cli.ingest:ingest_directory", "Read a dataset directory into a store."),
+    "migrate": ("graphroute.cli.migrate:migrate", "Bring the schema of a Neo4j database up to date."),
     "ontology": ("graphroute.cli.ontology:ontology", "Infer and write out an ontology."),
     "stats": ("graphroute.cli.stats:stats", "Show what a reader may see of a store, in counts."),
 }
