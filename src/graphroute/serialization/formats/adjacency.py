@@ -1,0 +1,344 @@
+r"""Adjacency list: entities of one type on a line, facts of one subject on a line, paths as chains of entities.
+
+    #graphroute adjacency/1 full records=8 checksum=570138864 snapshot=9f3a as_of=2026-08-21
+    answer N2
+    S1 kep:752:yaml
+    S2 kep:752:motivation date=2020-10-05 "Motivation of KEP-752"
+    kep: N1 KEP-752 = kep:752
+    group: N2 sig-network = g:sig-network; N3 sig-node = g:sig-node
+    N1 OWNED_BY N2 (2020-10-05..) e:0ffd S1:115-126, N3 e:10ab S1:130-141; STATUS_OF N2
+    U1 N1>N2
+    U2 text S2:0-35 : Endpoints do not scale past a few\nthousand.
+
+- first line: see `lines.header`; `records` counts records, not lines.
+- `degraded`, `flag`, `SN`, `UN text`, `UN report`, `omitted`: as in the edge list. `answer` lists `NN`, `NN DISPLAY` or `DISPLAY`, with `; ` between them.
+- `TYPES: NN NAME = ID; NN NAME = ID`: entities that follow each other and have the same types (joined by commas, `-` for none). ` = ID` is left out where it equals
+  the name.
+- `NN PREDICATE NN, NN; PREDICATE NN`: facts that follow each other and have the same subject; `, ` goes on with the same predicate, `; ` with another, `not` stands before
+  one that is denied. Behind the object: `(LOW..HIGH)`, left out where both sides are open, then assertion ids with their spans as in the edge list.
+- `UN NN>NN<NN`: a path from its first entity; `>` walks a fact from subject to object, `<` against it. Of several facts with these ends in that direction `#2`
+  names the second in the order of the text, and so on. Then ` => NN` or ` => BINDING` where it is not the last entity, ` => -` for none, `conflict`, `note=`.
+
+Names are bare if they start with a letter, digit or `@`, hold none of `"`, `;`, `=`, `\` and nothing suspect, end in no blank and do not look like a local id;
+types also hold no `:`. Other values are words and tails (`escaping`). Lean: as in the edge list.
+Interleaved: an entity stands before the first fact that names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from graphroute.serialization.escaping import escaped, is_bare, unescape, word
+from graphroute.serialization.line_records import Reading, proof_text, source_lines, text_unit
+from graphroute.serialization.lines import INDEX, MARKER, LineReader, header, read_all
+from graphroute.serialization.orderings import interleaved
+from graphroute.serialization.records import (
+    FactRecord,
+    NodeRecord,
+    PathRecord,
+    Profile,
+    Records,
+    check,
+    interval_text,
+    parse_interval,
+    project,
+    seal,
+)
+from graphroute.serialization.visible import harmless
+from graphroute.types.graph import Direction
+from graphroute.types.time import ALWAYS
+
+_PHRASE = re.compile(r'[^";=\\]+')
+_LOCAL = re.compile(r"[NSFU][0-9]")
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+
+
+def _is_phrase(text: str) -> bool:
+    if not text or not (text[0].isalnum() or text[0] == "@") or text[-1] == " ":
+        return False
+    return bool(_PHRASE.fullmatch(text)) and not _LOCAL.match(text) and harmless(text)
+
+
+def _quoted(text: str) -> str:
+    body = escaped(text).replace('"', '\\"')
+    return f'"{body}"'
+
+
+@lru_cache(maxsize=8192)
+def phrase(text: str) -> str:
+    """A name: bare with its blanks where that is safe, else quoted."""
+    return text if _is_phrase(text) else _quoted(text)
+
+
+@lru_cache(maxsize=1024)
+def label(text: str) -> str:
+    """A type: a word without a colon, or quoted."""
+    return text if is_bare(text) and ":" not in text else _quoted(text)
+
+
+class Adjacency:
+    """The adjacency list of the module's description."""
+
+    name = "adjacency"
+    version = "1"
+    ordering = "grouped"
+    grammar = (
+        "`TYPE: N1 NAME; N2 NAME` are entities (`= ID` their ids). `N1 RELATION N2, N3; RELATION N4` are facts: N1 stands in RELATION to N2, and to N3; "
+        "`not RELATION` says that it does not; `(FROM..TO)` is when (missing or empty side: open), then what proves it, `Sn` a source. `Un N1>N2<N3` is a chain "
+        "of facts, `>` read from subject to object, `<` from object to subject, `=>` what it leads to; `Un text` is a piece of a source; `Un report` is a "
+        "summary over sources. `answer` lists what the facts give. `omitted` and `degraded` say what is missing. A backslash escapes: \\n is a line "
+        "break, \\u{hex} a character."
+    )
+
+    def dumps(self, records: Records, profile: Profile | None = None) -> str:
+        """The finished text. Raises DataError for records that do not fit together."""
+        records = check(records if profile is None else project(records, profile))
+        opening = f"#graphroute {self.name}/{self.version}"
+        return seal("\n".join([header(opening, records), *_lines(records)]), MARKER)
+
+    def loads(self, text: str) -> Records:
+        """The records. Raises DataError with the line and the reason for anything not understood."""
+        return read_all(text, lambda reader: _Reading(reader, f"#graphroute {self.name}/{self.version}").read())
+
+
+def _lines(records: Records) -> Iterator[str]:
+    lean = records.profile is Profile.LEAN
+    sources = {source.id: number for number, source in enumerate(records.sources, start=1)}
+    nodes = {node.id: number for number, node in enumerate(records.nodes, start=1)}
+    for degradation in records.degraded:
+        yield f"degraded {word(degradation.stage)} {word(degradation.reason)}"
+    for flag in records.flags:
+        yield f"flag {word(flag)}"
+    if records.answers:
+        yield f"answer {'; '.join(_answers(records, nodes))}"
+    yield from source_lines(records)
+    yield from _graph(records, nodes, sources, lean=lean)
+    ranks = _ranks(records)
+    for unit in records.units:
+        if isinstance(unit, PathRecord):
+            yield _path(unit, records, nodes, ranks)
+        else:
+            yield text_unit(unit, sources, lean=lean)
+    for omission in records.omissions:
+        yield f"omitted {word(omission.stage)} {word(omission.what)} {word(omission.reason)}"
+
+
+def _answers(records: Records, nodes: dict[str, int]) -> Iterator[str]:
+    for answer in records.answers:
+        if answer.id is None:
+            yield word(answer.display)
+            continue
+        number = nodes[answer.id]
+        yield f"N{number}" if answer.display == records.nodes[number - 1].name else f"N{number} {word(answer.display)}"
+
+
+def _graph(records: Records, nodes: dict[str, int], sources: dict[str, int], *, lean: bool) -> Iterator[str]:
+    parts: list[str] = []
+    run: object = None
+    relation: tuple[str, bool] | None = None
+    for kind, index in interleaved(records):
+        if kind == "node":
+            node = records.nodes[index]
+            id = "" if lean or node.id == node.name else f" = {phrase(node.id)}"
+            entry = f"N{index + 1} {phrase(node.name)}{id}"
+            if run == node.types:
+                parts.append(f"; {entry}")
+                continue
+            yield from parts and ("".join(parts),)
+            run, parts = node.types, [f"{','.join(map(label, node.types)) or '-'}: {entry}"]
+            continue
+        fact = records.facts[index]
+        time = "" if fact.validity == ALWAYS else f" ({interval_text(fact.validity)})"
+        proof = proof_text(fact.assertions, sources, lean=lean) if fact.assertions else ""
+        entry = f"N{nodes[fact.object]}{time}{proof}"
+        named = (fact.predicate, fact.negated)
+        if run == fact.subject and relation == named:
+            parts.append(f", {entry}")
+            continue
+        entry = f"{'not ' if fact.negated else ''}{word(fact.predicate)} {entry}"
+        relation = named
+        if run == fact.subject:
+            parts.append(f"; {entry}")
+            continue
+        yield from parts and ("".join(parts),)
+        run, parts = fact.subject, [f"N{nodes[fact.subject]} {entry}"]
+    yield from parts and ("".join(parts),)
+
+
+def _ranks(records: Records) -> list[int]:
+    """Of each fact: the how manieth it is with its subject and object, from 1."""
+    seen: dict[tuple[str, str], int] = {}
+    ranks = []
+    for fact in records.facts:
+        ends = (fact.subject, fact.object)
+        seen[ends] = rank = seen.get(ends, 0) + 1
+        ranks.append(rank)
+    return ranks
+
+
+def _path(unit: PathRecord, records: Records, nodes: dict[str, int], ranks: list[int]) -> str:
+    first, way = unit.hops[0]
+    fact = records.facts[first]
+    end = fact.subject if way is Direction.FORWARD else fact.object
+    parts = [f"{unit.id} N{nodes[end]}"]
+    for index, way in unit.hops:
+        fact = records.facts[index]
+        mark, end = (">", fact.object) if way is Direction.FORWARD else ("<", fact.subject)
+        parts.append(f"{mark}N{nodes[end]}")
+        if ranks[index] > 1:
+            parts.append(f"#{ranks[index]}")
+    if unit.binding is None:
+        parts.append(" => -")
+    elif unit.binding in nodes:
+        parts.append("" if unit.binding == end else f" => N{nodes[unit.binding]}")
+    else:
+        parts.append(f" => {word(unit.binding)}")
+    if unit.conflict:
+        parts.append(" conflict")
+    if unit.note is not None:
+        parts.append(f" note={word(unit.note)}")
+    return "".join(parts)
+
+
+class _Reading(Reading):
+    node = f"N{INDEX}"
+    unit = r"(U[1-9][0-9]{0,8}) (?:(text|report)(?= )|(?=N[0-9]))"
+
+    def __init__(self, reader: LineReader, opening: str) -> None:
+        super().__init__(reader, opening)
+        self.between: dict[tuple[str, str], list[int]] | None = None
+        self.last = ""
+
+    def answers(self) -> list[tuple[int | None, str | None]]:
+        reader = self.reader
+        found: list[tuple[int | None, str | None]] = []
+        if not reader.take("answer "):
+            return found
+        while True:
+            node = reader.take(f"{self.node}(?= |;|$)")
+            if node is None:
+                found.append((None, reader.value()))
+            else:
+                found.append((int(node.group(1)) - 1, reader.value() if reader.take(" ") else None))
+            if not reader.take("; "):
+                reader.next_line()
+                return found
+
+    def graph(self) -> None:
+        reader = self.reader
+        while reader.more:
+            if subject := reader.take(f"{self.node} "):
+                self.group(self.entity(subject.group(1)))
+            elif reader.take(rf"(?=(?:-|(?:[^\s\":]|{_QUOTED})+): N)"):
+                self.entities()
+            else:
+                return
+            reader.next_line()
+
+    def entities(self) -> None:
+        reader = self.reader
+        types: tuple[str, ...] = ()
+        if not reader.take("-(?=:)"):
+            found = [self.label()]
+            while reader.take(","):
+                found.append(self.label())
+            types = tuple(found)
+        reader.need(": ", "`: `")
+        if self.nodes and self.nodes[-1].types == types and self.last == "node":
+            reader.refuse("entities of the same types go on the same line")
+        while True:
+            number = len(self.nodes) + 1
+            if reader.need(f"{self.node} ", "an entity").group(1) != str(number):
+                reader.refuse(f"expected N{number}")
+            name = self.phrase()
+            id = f"N{number}" if self.head.lean else name
+            if not self.head.lean and reader.take(" = "):
+                id = self.phrase()
+                if id == name:
+                    reader.refuse("an id that equals the name")
+            self.nodes.append(NodeRecord(id=id, types=types, name=name))
+            if not reader.take("; "):
+                self.last = "node"
+                return
+
+    def label(self) -> str:
+        reader = self.reader
+        match = reader.need(rf"{_QUOTED}|[^\s\":,]+", "a type")
+        return self.written(match.group(), label)
+
+    def phrase(self) -> str:
+        match = self.reader.need(rf"{_QUOTED}|[^\";=\\]+?(?= = |;|$)", "a name")
+        return self.written(match.group(), phrase)
+
+    def written(self, written: str, write: Callable[[str], str]) -> str:
+        found = unescape(written[1:-1]) if written.startswith('"') else written
+        if write(found) != written:
+            self.reader.refuse(f"{written!r} has other quotes or escapes than needed")
+        return found
+
+    def group(self, subject: str) -> None:
+        reader = self.reader
+        if self.last == "fact" and self.facts and self.facts[-1].subject == subject:
+            reader.refuse("facts of the same subject go on the same line")
+        before: tuple[str, bool] | None = None
+        while True:
+            negated = bool(reader.take(r"not (?!N[0-9])"))
+            predicate = reader.value()
+            if (predicate, negated) == before:
+                reader.refuse("facts of the same relation go on with a comma")
+            before = (predicate, negated)
+            reader.need(" ", "a space")
+            while True:
+                target = self.entity(reader.need(self.node, "an entity").group(1))
+                time = reader.take(r" \(([^)]*)\)")
+                validity = parse_interval(time.group(1)) if time else ALWAYS
+                if time and validity == ALWAYS:
+                    reader.refuse("an interval that says nothing")
+                self.facts.append(
+                    FactRecord(
+                        subject=subject,
+                        predicate=predicate,
+                        object=target,
+                        validity=validity,
+                        negated=negated,
+                        assertions=self.proof(),
+                    )
+                )
+                if not reader.take(", "):
+                    break
+            if not reader.take("; "):
+                self.last = "fact"
+                return
+
+    def path(self, unit_id: str) -> PathRecord:
+        reader = self.reader
+        if self.between is None:
+            self.between = {}
+            for index, fact in enumerate(self.facts):
+                self.between.setdefault((fact.subject, fact.object), []).append(index)
+        at = self.entity(reader.need(self.node, "an entity").group(1))
+        hops = []
+        while hop := reader.take(rf"([<>]){self.node}(?:#([1-9][0-9]{{0,8}}))?"):
+            way = Direction.FORWARD if hop.group(1) == ">" else Direction.BACKWARD
+            end = self.entity(hop.group(2))
+            rank = int(hop.group(3) or 1)
+            found = self.between.get((at, end) if way is Direction.FORWARD else (end, at), ())
+            if rank > len(found) or hop.group(3) == "1":
+                reader.refuse(f"no such fact: {hop.group()}")
+            hops.append((found[rank - 1], way))
+            at = end
+        binding: str | None = at
+        if reader.take(" =>(?= |$)"):
+            binding = None
+            if node := reader.take(f" {self.node}(?= |$)"):
+                binding = self.entity(node.group(1))
+                if binding == at:
+                    reader.refuse("a binding that is the last entity")
+            elif not reader.take(" -(?= |$)"):
+                binding = reader.field()
+                if binding in self.node_ids:
+                    reader.refuse(f"{binding!r} is an entity that has a number")
+        conflict = bool(reader.take(" conflict(?= |$)"))
+        return PathRecord(id=unit_id, hops=tuple(hops), binding=binding, conflict=conflict, note=self.note())
