@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from graphroute.errors import DataError
 from graphroute.stores.qdrant import term_dimensions
-from graphroute.stores.qdrant.term_dimensions import SENTINEL, dimension, exceptions_of, natural_dimension, term_hash
+from graphroute.stores.qdrant.term_dimensions import SENTINEL, dimension, exceptions_of, natural_dimension
+from graphroute.stores.term_hash import term_hash
 
 words = st.lists(st.text(min_size=1), unique=True, max_size=40)
 

@@ -20,7 +20,8 @@ from graphroute.stores.lexical.passage_rows import Recent, check_k
 from graphroute.stores.qdrant.collection import FILTERED, TERMS, Collection, State
 from graphroute.stores.qdrant.connection import NotFoundError, QdrantConnection
 from graphroute.stores.qdrant.filters import ScopedFilter, is_wanted, scoped_filter
-from graphroute.stores.qdrant.term_dimensions import dimension, term_hash
+from graphroute.stores.qdrant.term_dimensions import dimension
+from graphroute.stores.term_hash import term_hash
 from graphroute.text import query_terms
 from graphroute.types.view import View
 

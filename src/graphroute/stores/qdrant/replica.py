@@ -28,8 +28,10 @@ from graphroute.stores.qdrant.collection import (
 )
 from graphroute.stores.qdrant.connection import QdrantConnection
 from graphroute.stores.qdrant.filters import source_filter
-from graphroute.stores.qdrant.term_dimensions import SENTINEL, dimension, exceptions_of, term_hash
+from graphroute.stores.qdrant.term_dimensions import SENTINEL, dimension, exceptions_of
 from graphroute.stores.schema import LIVE, unpack_terms
+from graphroute.stores.term_hash import term_hash
+from graphroute.stores.vector_checks import embedder_of, unit_vector, vector_size, vectors_digest
 
 Progress = Callable[[str, int, int], None]
 """Called with the kind of collection, the rows copied so far and the rows to copy."""
@@ -428,24 +430,12 @@ class _Vectors(_Rows):
 
         Vectors are not versioned: where those of rows already copied changed, everything is copied again.
         """
-        digest = self._digest(None)
-        if held is not None and (held.sequence < 0 or held.digest == self._digest(held.sequence)):
+        digest = vectors_digest(self.sql, self.identity)
+        if held is not None and (
+            held.sequence < 0 or held.digest == vectors_digest(self.sql, self.identity, held.sequence)
+        ):
             return replace(held, digest=digest), held.sequence
         return State(store=store, sequence=-1, identity=self.identity, digest=digest), -1
-
-    def _digest(self, sequence: int | None) -> str:
-        """Of the vectors of the rows in force at a snapshot, or now."""
-        if sequence is None:
-            sequence = int(self.sql.execute("SELECT sequence FROM pointer").fetchone()[0])
-        total = 0
-        for key, blob in self.sql.execute(
-            "SELECT v.passage, v.vector FROM vector v CROSS JOIN passage p ON p.key = v.passage "
-            "WHERE v.identity = ? AND p.born <= ? AND p.died > ?",
-            (self.identity, sequence, sequence),
-        ):
-            content = hashlib.blake2b(int(key).to_bytes(8, "big") + blob, digest_size=16).digest()
-            total += int.from_bytes(content, "big")
-        return f"{total % 2**128:032x}"
 
     def point(self, row: tuple[Any, ...], state: State) -> Any:
         from qdrant_client import models
@@ -453,33 +443,6 @@ class _Vectors(_Rows):
         vector = unit_vector(row[10], self.size or 0, row[1])
         payload = dict(zip(_NAMES, row[1:10], strict=True))
         return models.PointStruct(id=row[0], vector={DENSE: vector.tolist()}, payload=_set(payload))
-
-
-def unit_vector(blob: bytes, size: int, passage_id: str) -> NDArray[np.float32]:
-    """A stored vector of shape (size,), of length 1. Raises DataError if it is damaged, zero or not finite."""
-    if len(blob) != 4 * size:
-        raise DataError(f"the vector of passage {passage_id!r} is damaged", allowed=f"{size} numbers")
-    vector = np.frombuffer(blob, dtype="<f4").astype(np.float32)
-    length = float(np.sqrt((vector.astype(np.float64) ** 2).sum()))
-    if not np.isfinite(length) or length == 0.0:
-        raise DataError(f"the vector of passage {passage_id!r} is zero or not finite", hint="ingest again")
-    return vector if abs(length - 1.0) <= 1e-4 else (vector / length).astype(np.float32)
-
-
-def vector_size(identity: str) -> int:
-    """The size that `name@revision/size` states. Raises DataError if it states none."""
-    tail = identity.rpartition("/")[2]
-    if not tail.isdecimal() or int(tail) < 1:
-        raise DataError(f"the embedder {identity!r} states no size", allowed="name@revision/size")
-    return int(tail)
-
-
-def embedder_of(sql: sqlite3.Connection) -> str:
-    """Identity of the embedder the record was made with, or the empty string."""
-    row = sql.execute("SELECT value FROM setting WHERE key = 'embedder'").fetchone()
-    if row is None or not row[0]:
-        row = sql.execute("SELECT identity FROM vector LIMIT 1").fetchone()
-    return str(row[0]) if row is not None and row[0] else ""
 
 
 def store_id(db: Database) -> str:

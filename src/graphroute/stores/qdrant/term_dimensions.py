@@ -6,21 +6,15 @@ alone and the few exceptions kept with the collection; no dictionary is copied.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 
 from graphroute.errors import DataError
+from graphroute.stores.term_hash import term_hash
 
 SENTINEL = 0
 """The dimension that every passage has, so that passages without a term count as documents."""
 
 _BITS = 32
-
-
-def term_hash(term: str) -> int:
-    """63 bits of BLAKE2b over the UTF-8 text; never 0."""
-    digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1 or 1
 
 
 def natural_dimension(term: int, bits: int = _BITS) -> int:

@@ -14,7 +14,7 @@ from graphroute.errors import DataError, DeadlineError, ModelMismatchError
 from graphroute.stores.database import NOT_BLANK, Database
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
 from graphroute.stores.lexical.passage_rows import PassageRows, Recent, check_k
-from graphroute.stores.vector.checks import question_vector
+from graphroute.stores.vector_checks import question_vector
 from graphroute.types.view import View
 
 _KEPT_VIEWS = 8

@@ -13,7 +13,7 @@ from graphroute.stores.lexical.passage_rows import Recent, check_k
 from graphroute.stores.qdrant.collection import DENSE, FILTERED, Collection
 from graphroute.stores.qdrant.connection import NotFoundError, QdrantConnection
 from graphroute.stores.qdrant.filters import ScopedFilter, is_wanted, scoped_filter
-from graphroute.stores.vector.checks import question_vector
+from graphroute.stores.vector_checks import question_vector
 from graphroute.types.view import View
 
 _KEPT_VIEWS = 64
