@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @store_option(required=True)
 @click.option("--ontology", type=FilePath, help="A written ontology; without one it is inferred and kept in the store.")
 @click.option("--default-label", "default_labels", multiple=True, metavar="L", help="Label of documents without one.")
+@click.option("--routes", type=FilePath, help="Routes file whose `stores:` names servers to copy the store to.")
 @click.option("--no-vectors", is_flag=True, help="Make no vectors; vector search is then not available.")
 @click.option("--skip-bad", is_flag=True, help="Put bad rows aside in STORE.quarantine.jsonl instead of stopping.")
 @click.option("--prune", is_flag=True, help="Remove documents that are no longer in DIR.")
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 @common
 def ingest_directory(
     directory: Path,
-    store: Path,
+    store: str | Path,
     ontology: Path | None,
+    routes: Path | None,
     default_labels: tuple[str, ...],
     no_vectors: bool,
     skip_bad: bool,
@@ -37,15 +39,23 @@ def ingest_directory(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Read the dataset in DIR, which is not changed, into a store. The same again changes nothing."""
+    """Read the dataset in DIR, which is not changed, into a store. The same again changes nothing.
+
+    With the address of a Neo4j server the store is there; a working copy of it stays on this machine, and is fetched when it is lost.
+    """
+    from graphroute.config.load import load_routes
     from graphroute.indexing.ingest import ingest
+    from graphroute.stores.opening import StorePlan
+    from graphroute.stores.replication import replication, working_copy
 
     written = None
     if ontology is not None:
         from graphroute.ontology.load import load_ontology
 
         written = load_ontology(ontology)
-    store.parent.mkdir(parents=True, exist_ok=True)
+    plan = StorePlan.of(store, load_routes(routes).stores.model_dump())
+    file = plan.file or working_copy(str(store))
+    file.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         bar = stack.enter_context(output.Progress(quiet=quiet))
         embedder = cache = None
@@ -55,9 +65,10 @@ def ingest_directory(
 
             embedder = load_embedder()
             cache = stack.enter_context(VectorCache())
+        copies = stack.enter_context(replication(plan, file=file)) if plan.servers else None
         report = ingest(
             directory,
-            store,
+            file,
             ontology=written,
             default_labels=default_labels,
             vectors=not no_vectors,
@@ -66,6 +77,7 @@ def ingest_directory(
             skip_bad=skip_bad,
             prune=prune,
             progress=bar,
+            copies=copies,
         )
     if as_json:
         output.write_json(asdict(report))

@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "ingest": ("graphroute.cli.ingest:ingest_directory", "Read a dataset directory into a store."),
     "migrate": ("graphroute.cli.migrate:migrate", "Bring the schema of a Neo4j database up to date."),
     "ontology": ("graphroute.cli.ontology:ontology", "Infer and write out an ontology."),
+    "replicate": ("graphroute.cli.replicate:replicate", "Copy a store to the servers that a routes file names."),
     "stats": ("graphroute.cli.stats:stats", "Show what a reader may see of a store, in counts."),
 }
 """Each command, where it is implemented and what it does."""

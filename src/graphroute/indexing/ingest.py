@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Protocol, Self
+from typing import IO, Self
 
 from graphroute.errors import BackendError, UsageError
 from graphroute.indexing.dataset import BadRow, Dataset, OnBad, read_dataset
@@ -23,6 +23,7 @@ from graphroute.indexing.survey import Survey, TypeFinder, survey_dataset
 from graphroute.models.embedders.base import Embedder
 from graphroute.ontology.load import dump_ontology, parse_ontology
 from graphroute.stores.database import Database
+from graphroute.stores.replication import Progress, Replication
 from graphroute.stores.schema import LIVE
 from graphroute.stores.writer import SnapshotWriter
 from graphroute.types.graph import Assertion
@@ -34,22 +35,6 @@ _QUARANTINED_BYTES = 64 * 1024
 _PUT_VECTORS = 500
 _DERIVATION = 1
 """Raised when passages or records of unchanged documents come out otherwise than before."""
-
-
-class Progress(Protocol):
-    """Hears how far an ingest is. Stages come one after another: check, vectors, documents, edges, publish."""
-
-    def start(self, stage: str, total: int | None) -> None:
-        """A stage begins; `total` steps if they are known."""
-        ...
-
-    def advance(self, amount: int = 1) -> None:
-        """Steps of the stage are done."""
-        ...
-
-    def finish(self) -> None:
-        """The stage is over."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +90,7 @@ def ingest(
     skip_bad: bool = False,
     prune: bool = False,
     progress: Progress | None = None,
+    copies: Replication | None = None,
 ) -> IngestReport:
     """Brings a store up to date with a dataset directory, which is only read.
 
@@ -112,7 +98,8 @@ def ingest(
     nothing is visible before all of it is. Documents and facts that left the directory stay in the store unless `prune`.
     Without `ontology` the written one that the store holds is kept, else one is inferred, and kept in the store. `embedder`
     makes the vectors, through `cache` (the user's, if None). With `skip_bad`, bad rows are left out and written, with the reason,
-    to `<store>.quarantine.jsonl`. Raises DataError, ConfigurationError, BackendError.
+    to `<store>.quarantine.jsonl`. `copies` are brought up to date before the snapshot is published. Raises DataError,
+    ConfigurationError, BackendError.
     """
     started = time.monotonic()
     if vectors and embedder is None:
@@ -124,13 +111,13 @@ def ingest(
         if vectors and embedder is not None:
             if cache is not None:
                 run.embed(embedder, cache)
-                run.write(prune=prune)
+                run.write(prune=prune, copies=copies)
             else:
                 with VectorCache() as own:
                     run.embed(embedder, own)
-                    run.write(prune=prune)
+                    run.write(prune=prune, copies=copies)
         else:
-            run.write(prune=prune)
+            run.write(prune=prune, copies=copies)
         return run.report(started, inferred)
 
 
@@ -238,7 +225,7 @@ class _Run:
             pass
         self._progress.finish()
 
-    def write(self, *, prune: bool) -> None:
+    def write(self, *, prune: bool, copies: Replication | None = None) -> None:
         """Writes sources, entities, assertions, records and vectors, and publishes them together."""
         writer = self._writer
         if prune and self._others:
@@ -255,7 +242,10 @@ class _Run:
                 self._prune()
             self._write_settings()
             self._progress.start("publish", None)
-            writer.publish()
+            if copies is None:
+                writer.publish()
+            else:
+                writer.publish(lambda: copies.copy(self._database, self._progress))
             self._progress.finish()
         except sqlite3.Error as error:
             writer.rollback()

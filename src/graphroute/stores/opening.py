@@ -49,6 +49,11 @@ class StorePlan:
     neo4j: str | None = None
     qdrant: str | None = None
 
+    @property
+    def servers(self) -> frozenset[str]:
+        """Servers that the plan reads from: neo4j, qdrant."""
+        return frozenset({self.catalog, self.graph, self.lexical, self.vector} & {"neo4j", "qdrant"})
+
     @classmethod
     def of(cls, place: Place, chosen: Mapping[str, str | None]) -> Self:
         """The plan for a file or an address; `chosen` holds what a routes file says under `stores:`. Raises ConfigurationError."""
@@ -60,7 +65,6 @@ class StorePlan:
                 allowed=f"a path, or {NEO4J_SCHEMES[0]}HOST[:PORT]",
             )
         names = {kind: chosen.get(kind) or ("neo4j" if address else _EMBEDDED[kind]) for kind in _KINDS}
-        servers = set(names.values())
         plan = cls(
             **names,
             file=None if address else Path(place),
@@ -68,7 +72,7 @@ class StorePlan:
             qdrant=chosen.get("qdrant"),
         )
         for server in ("neo4j", "qdrant"):
-            if server in servers and getattr(plan, server) is None:
+            if server in plan.servers and getattr(plan, server) is None:
                 raise ConfigurationError(
                     f"stores.{server} is not set", hint=f"give the address under stores: {server}:"
                 )

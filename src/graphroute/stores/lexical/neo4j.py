@@ -122,7 +122,9 @@ class Neo4jLexical:
                 for search in lucene_searches([term], scopes)
             ]
             parameters = {**view_parameters(view), "searches": searches, "limit": len(searches)}
-            counted: dict[int, int] = dict(self._connection.read(TERM_FREQUENCIES, {"p": parameters}, deadline=deadline))
+            counted: dict[int, int] = dict(
+                self._connection.read(TERM_FREQUENCIES, {"p": parameters}, deadline=deadline)
+            )
             corpus.frequencies.update({term: counted.get(number, 0) for term, number in missing.items()})
         return corpus.frequencies
 
