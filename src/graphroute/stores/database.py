@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+import uuid
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +14,8 @@ from types import TracebackType
 from typing import Self
 
 from graphroute.cancellation import check, current
-from graphroute.errors import BackendUnavailableError, DataError, DeadlineError
-from graphroute.stores.schema import FORMAT_VERSION, SCHEMA
+from graphroute.errors import BackendUnavailableError, DataError, DeadlineError, UsageError
+from graphroute.stores.schema import FORMAT_VERSION, SCHEMA, STORE_SETTING
 from graphroute.text import fold
 from graphroute.types.graph import AttributeFilter
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, TimeFilter, TimeMode
@@ -157,6 +158,41 @@ class Database:
     def staged(self) -> int:
         """The newest complete snapshot, published or about to be; what copies in other stores are brought to."""
         return int(self.connection.execute("SELECT max(sequence) FROM snapshot").fetchone()[0])
+
+    def store_id(self) -> str:
+        """What tells this store from all others; given once. Raises UsageError for a read-only store that has none yet."""
+        found = self._store_id()
+        if found is None:
+            if self.read_only:
+                raise UsageError("the store has no id yet and was opened read-only", where=str(self.path))
+            connection = self.writing_connection()
+            try:
+                connection.execute("INSERT OR IGNORE INTO setting VALUES (?, ?)", (STORE_SETTING, uuid.uuid4().hex))
+            except sqlite3.OperationalError as error:
+                raise BackendUnavailableError(
+                    f"the store is being written by another process: {error}", where=str(self.path)
+                ) from error
+            found = self._store_id()
+            assert found is not None
+        return found
+
+    def _store_id(self) -> str | None:
+        row = self.connection.execute("SELECT value FROM setting WHERE key = ?", (STORE_SETTING,)).fetchone()
+        return None if row is None else str(row[0])
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """A connection of its own that sees the store as it is now, whatever is written meanwhile."""
+        connection = self._open(threading.current_thread())
+        connection.execute("BEGIN")
+        try:
+            connection.execute("SELECT 1 FROM pointer").fetchone()
+            yield connection
+        finally:
+            connection.execute("ROLLBACK")
+            with self._lock:
+                self._connections = [item for item in self._connections if item[1] is not connection]
+            connection.close()
 
     def in_scopes(self, view: View, column: str = "scope") -> str:
         """SQL condition that `column` is a scope the view may read. A view without scopes reads nothing."""

@@ -14,6 +14,9 @@ FORMAT_VERSION = 2
 LIVE = 2**62
 """`died` of a row that is in force."""
 
+STORE_SETTING = "_store"
+"""Key of the setting that tells one store from all others, wherever its rows are copied."""
+
 UNREADABLE = "[[]]"
 """Form of the scope that nobody can read: a source that is unknown or carries no label."""
 

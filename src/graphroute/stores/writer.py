@@ -32,7 +32,7 @@ Member = tuple[str, int | None, int | None]
 Members = tuple[Member, ...]
 Row = tuple[Any, ...]
 
-_COLUMNS = {
+COLUMNS = {
     "source": "key, id, generation, hash, labels, scope, parent, kind, node, lang, low, high, timestamp, origin, extra, "
     "born, died, title, text",
     "passage": "key, id, source, scope, kind, node, low, high, timestamp, start, end, born, died, hash, title, text",
@@ -52,6 +52,7 @@ _COLUMNS = {
     "adjacency": "node, predicate, direction, other, low, high, scope, born, died",
     "scope_digest": "scope, sequence, digest",
 }
+"""Columns of the tables that are written row by row; parents come before children."""
 _KEYS = {
     "source": "key",
     "passage": "key",
@@ -186,7 +187,7 @@ class SnapshotWriter:
 
     def _flush(self) -> None:
         # In the order of the columns table, parents come before children.
-        for table, columns in _COLUMNS.items():
+        for table, columns in COLUMNS.items():
             rows = self._buffers.get(table)
             if rows:
                 places = ",".join("?" * (columns.count(",") + 1))
@@ -244,7 +245,7 @@ class SnapshotWriter:
         )
         key = self._key("source")
         self._sql.execute(
-            f"INSERT INTO source ({_COLUMNS['source']}) VALUES ({','.join('?' * 19)})",
+            f"INSERT INTO source ({COLUMNS['source']}) VALUES ({','.join('?' * 19)})",
             (
                 key, source.id, generation, content, _json(labels), self._scope(scope_form([labels])), source.parent,
                 source.kind, source.node, source.lang, source.validity.low, source.validity.high, source.timestamp,
@@ -642,7 +643,7 @@ class SnapshotWriter:
             for source_id in sorted(self._new):
                 late.extend(
                     self._sql.execute(
-                        f"SELECT {_COLUMNS[table]} FROM {table} WHERE source = ? AND died = ? AND born < ? AND scope = ?",
+                        f"SELECT {COLUMNS[table]} FROM {table} WHERE source = ? AND died = ? AND born < ? AND scope = ?",
                         (source_id, LIVE, self._next, self._unreadable),
                     )
                 )
@@ -766,7 +767,7 @@ class SnapshotWriter:
             rows.append((subject, predicate, 0, object_, *tail))
             rows.append((object_, predicate, 1, subject, *tail))
         rows.sort()
-        sql.executemany(f"INSERT INTO adjacency ({_COLUMNS['adjacency']}) VALUES (?,?,?,?,?,?,?,?,?)", rows)
+        sql.executemany(f"INSERT INTO adjacency ({COLUMNS['adjacency']}) VALUES (?,?,?,?,?,?,?,?,?)", rows)
         ends = {fact[0] for fact in wanted ^ current} | {fact[2] for fact in wanted ^ current}
         # Entities that no reader reaches yet still get their aliases, so that a later source makes them findable.
         for subject, object_ in sql.execute("SELECT DISTINCT subject, object FROM temp.dirty_fact"):

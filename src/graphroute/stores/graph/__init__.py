@@ -8,7 +8,8 @@ from graphroute.registry import Registry
 from graphroute.stores.graph.base import GraphStore
 
 GRAPH_STORES: Registry[Callable[..., GraphStore]] = Registry(
-    "graph store", {"sqlite": "graphroute.stores.graph.sqlite:SqliteGraph"}
+    "graph store",
+    {"neo4j": "graphroute.stores.graph.neo4j:Neo4jGraph", "sqlite": "graphroute.stores.graph.sqlite:SqliteGraph"},
 )
 
 __all__ = ["GRAPH_STORES", "GraphStore"]

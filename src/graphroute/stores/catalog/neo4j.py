@@ -1,0 +1,164 @@
+"""Catalog on Neo4j: rows of a store's copy on a server, put together as the embedded catalog does."""
+
+from __future__ import annotations
+
+import json
+import time as clock
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from graphroute.errors import DataError
+from graphroute.stores.catalog.rows import ENUMERATED, EntityRows, Row, RowCatalog
+from graphroute.stores.neo4j import queries
+from graphroute.stores.neo4j.connection import Neo4jConnection
+from graphroute.stores.neo4j.facts import lookup_form
+from graphroute.stores.neo4j.reading import Values, ask, bounds, scoped, tests
+from graphroute.types.graph import AttributeFilter
+from graphroute.types.ontology import Ontology
+from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant, TimeFilter
+from graphroute.types.view import View
+
+_LONG_READ: Final = 60.0
+"""Seconds for a read of all rows of a view, which is done once for each view."""
+
+
+class Neo4jCatalog(RowCatalog):
+    """The catalog port over a store's copy on a server. Safe to share between threads.
+
+    Settings change with the published snapshot only, so they are kept until a read says that it moved.
+    """
+
+    def __init__(self, connection: Neo4jConnection) -> None:
+        super().__init__()
+        self._connection = connection
+        self._settings: tuple[int, Mapping[str, str]] | None = None
+
+    # Snapshots and settings -------------------------------------------------------------------------------------------
+
+    def _snapshot(self, sequence: int | None) -> tuple[int, bool]:
+        rows = ask(self._connection, queries.SNAPSHOT, {"sequence": -1 if sequence is None else max(sequence, -2)})
+        if not rows:
+            raise self._empty()
+        return int(rows[0][0]), bool(rows[0][1]) and (sequence is None or sequence >= 0)
+
+    def _digests(self, sequence: int) -> Iterable[tuple[int, str, bytes]]:
+        rows = ask(self._connection, queries.DIGESTS, {"sequence": sequence})
+        return [(row[0], row[1], bytes(row[2])) for row in rows]
+
+    def _setting_rows(self) -> Iterable[tuple[str, str]]:
+        return self._read_settings().items()
+
+    def _setting(self, key: str) -> str | None:
+        return self._read_settings().get(key)
+
+    def _read_settings(self) -> Mapping[str, str]:
+        rows = ask(self._connection, queries.SETTINGS, {})
+        if not rows:
+            raise self._empty()
+        kept = json.loads(rows[0][0])
+        values: dict[str, str] = kept.get("values", {})
+        self._settings = (kept.get("sequence", 0), values)
+        return values
+
+    def _seen(self, published: int) -> None:
+        """A read says which snapshot is published."""
+        known = self._settings
+        if known is None or known[0] != published:
+            self._read_settings()
+
+    def _ontology_of_rows(self) -> Ontology:
+        known = self._settings
+        return self.ontology() if known is None else self._read_ontology(known[1].get("_ontology"))
+
+    def _empty(self) -> DataError:
+        return DataError(
+            "the database holds no store", where=self._connection.settings.uri, hint="run: graphroute ingest"
+        )
+
+    # Sources and passages -----------------------------------------------------------------------------------------------
+
+    def _source_rows(self, ids: Sequence[str], view: View) -> Iterable[Row]:
+        return ask(self._connection, queries.SOURCES, {**scoped(view), "ids": list(ids)})
+
+    def _passage_rows(self, ids: Sequence[str], view: View) -> Iterable[Row]:
+        return ask(self._connection, queries.PASSAGES, {**scoped(view), "ids": list(ids)})
+
+    def _passage_rows_of(self, source_ids: Sequence[str], view: View) -> Iterable[Row]:
+        return ask(self._connection, queries.PASSAGES_OF_SOURCES, {**scoped(view), "ids": list(source_ids)})
+
+    # Entities -----------------------------------------------------------------------------------------------------------
+
+    def _alias_rows(self, keys: Sequence[str], view: View) -> Iterable[Row]:
+        wanted = frozenset(keys)
+        values: Values = {**scoped(view), "keys": sorted({lookup_form(key) for key in keys})}
+        return [row for row in ask(self._connection, queries.ALIASES, values) if row[0] in wanted]
+
+    def _entity_rows(self, ids: Sequence[str], view: View) -> EntityRows:
+        rows = ask(self._connection, queries.ENTITIES, {**scoped(view), "ids": list(ids)})
+        if not rows:
+            raise self._empty()
+        published, visible, said, told, stated = rows[0]
+        self._seen(published)
+        return EntityRows(visible=visible, said=said, told=told, stated=stated)
+
+    def _attribute_rows(
+        self, entity_ids: Sequence[str], keys: Sequence[str] | None, time: TimeFilter, view: View
+    ) -> Iterable[Row]:
+        values: Values = {
+            **scoped(view),
+            **bounds(time, "value_"),
+            "ids": list(entity_ids),
+            "narrowed": keys is not None,
+            "keys": list(keys or ()),
+        }
+        return ask(self._connection, queries.ATTRIBUTES, values)
+
+    def _value_rows(self, values: Sequence[str], view: View) -> Iterable[tuple[str, str, str]]:
+        wanted = frozenset(values)
+        given: Values = {**scoped(view), "keys": sorted({lookup_form(value) for value in values})}
+        rows = ask(self._connection, queries.ATTRIBUTE_VALUES, given)
+        if not rows:
+            raise self._empty()
+        self._seen(rows[0][0])
+        return [(folded, type_, key) for folded, type_, key in rows[0][1] if folded in wanted]
+
+    def _distinct_values(self, type_: str, key: str, view: View) -> int:
+        values: Values = {**scoped(view), "type": type_, "key": key, "limit": ENUMERATED + 1}
+        return int(ask(self._connection, queries.DISTINCT_VALUES, values)[0][0])
+
+    def _where_rows(
+        self, types: Sequence[str], filters: Sequence[AttributeFilter], time: TimeFilter, view: View
+    ) -> Iterable[str]:
+        values: Values = {
+            **scoped(view),
+            **bounds(time, "value_"),
+            "types": list(types),
+            "filters": tests(filters),
+        }
+        return [row[0] for row in ask(self._connection, queries.ENTITIES_WHERE, values)]
+
+    # Supports -----------------------------------------------------------------------------------------------------------
+
+    def _support_rows(self, assertion_ids: Sequence[str], view: View) -> Iterable[Row]:
+        return ask(self._connection, queries.SUPPORTS, {**scoped(view), "ids": list(assertion_ids)})
+
+    def _supported_rows(self, source_ids: Sequence[str], view: View) -> Iterable[tuple[str, str]]:
+        rows = ask(self._connection, queries.ASSERTIONS_OF_SOURCES, {**scoped(view), "ids": list(source_ids)})
+        return [(row[0], row[1]) for row in rows]
+
+    def _attached_rows(self, entity_ids: Sequence[str], view: View) -> tuple[Iterable[Row], Iterable[Row]]:
+        values: Values = {**scoped(view), "ids": list(entity_ids)}
+        own, proving = ask(self._connection, queries.SOURCES_OF_ENTITIES, values)[0]
+        return own, proving
+
+    # What there is --------------------------------------------------------------------------------------------------------
+
+    def _counts(self, view: View) -> Mapping[str, int]:
+        row = ask(self._connection, queries.COUNTS, scoped(view), clock.monotonic() + _LONG_READ)[0]
+        return dict(zip(("sources", "passages", "entities", "assertions"), row, strict=True))
+
+    def _span(self, view: View) -> tuple[Instant | None, Instant | None]:
+        values: Values = {**scoped(view), "unknown_start": MIN_INSTANT, "open_end": MAX_INSTANT}
+        row = ask(self._connection, queries.DATA_SPAN, values, clock.monotonic() + _LONG_READ)[0]
+        instants = [instant for instant in row if instant is not None]
+        return (min(instants), max(instants)) if instants else (None, None)

@@ -1,0 +1,111 @@
+"""Graph store on Neo4j: facts as relationships, one query a level, every filter inside the query."""
+
+from __future__ import annotations
+
+import time as clock
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from graphroute.stores.graph.trails import EdgeRow, FactKey, StepRow, TrailGraph
+from graphroute.stores.neo4j import queries
+from graphroute.stores.neo4j.connection import Neo4jConnection, Query
+from graphroute.stores.neo4j.facts import fact_hash
+from graphroute.stores.neo4j.reading import Values, ask, bounds, scoped, tests
+from graphroute.types.graph import Direction, HopPattern
+from graphroute.types.time import ANY_TIME, TimeFilter, TimeMode
+from graphroute.types.view import View
+
+_HOPS: Final[Mapping[tuple[Direction | None, bool], Query]] = {
+    (Direction.FORWARD, True): queries.HOP_FORWARD,
+    (Direction.BACKWARD, True): queries.HOP_BACKWARD,
+    (None, True): queries.HOP_EITHER,
+    (Direction.FORWARD, False): queries.HOP_FORWARD_ANY,
+    (Direction.BACKWARD, False): queries.HOP_BACKWARD_ANY,
+    (None, False): queries.HOP_EITHER_ANY,
+}
+"""By direction, and whether the predicates are given."""
+
+_LONG_READ: Final = 60.0
+"""Seconds for a read of the whole graph, which no question waits for without a deadline of its own."""
+
+
+class Neo4jGraph(TrailGraph):
+    """The graph port over a store's copy on a server. Safe to share between threads."""
+
+    def __init__(self, connection: Neo4jConnection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def _edge_rows(
+        self, nodes: Sequence[str], hop: HopPattern, view: View, deadline: float | None
+    ) -> Sequence[EdgeRow]:
+        return self._level(nodes, hop, view, deadline)
+
+    def _step_rows(
+        self, nodes: Sequence[str], hop: HopPattern, view: View, deadline: float | None
+    ) -> Sequence[StepRow]:
+        rows = self._level(nodes, hop, view, deadline)
+        return list(dict.fromkeys((node, predicate, other) for node, predicate, _, other, _, _ in rows))
+
+    def _end_rows(
+        self, nodes: Sequence[str], hop: HopPattern, view: View, deadline: float | None
+    ) -> Iterable[tuple[str, str]]:
+        rows = self._level(nodes, hop, view, deadline)
+        return dict.fromkeys((node, other) for node, _, _, other, _, _ in rows)
+
+    def _level(
+        self, nodes: Sequence[str], hop: HopPattern, view: View, deadline: float | None
+    ) -> list[tuple[Any, ...]]:
+        # The moment asked about also picks the attribute values in force; when a fact started does not.
+        moment = hop.time if hop.time.mode is TimeMode.OVERLAPS else ANY_TIME
+        values: Values = {
+            **scoped(view),
+            **bounds(hop.time),
+            **bounds(moment, "value_"),
+            "nodes": list(nodes),
+            "predicates": sorted(set(hop.predicates)),
+            "types": sorted(set(hop.types)),
+            "bounded": hop.ends is not None,
+            "ends": sorted(set(hop.ends or ())),
+            "filters": tests(hop.filters),
+        }
+        return ask(self._connection, _HOPS[hop.direction, bool(hop.predicates)], values, deadline)
+
+    def _touching(self, nodes: Sequence[str], hop: HopPattern, limit: int, view: View) -> Iterable[FactKey]:
+        query = queries.TOUCHING if hop.predicates else queries.TOUCHING_ANY
+        values: Values = {
+            **scoped(view),
+            **bounds(hop.time),
+            "nodes": list(nodes),
+            "predicates": sorted(set(hop.predicates)),
+            "limit": limit,
+        }
+        return [(row[0], row[1], row[2], row[3], row[4]) for row in ask(self._connection, query, values)]
+
+    def _members(self, types: Sequence[str], view: View) -> Iterable[str]:
+        values: Values = {**scoped(view), **bounds(ANY_TIME, "value_"), "types": list(types), "filters": []}
+        return [row[0] for row in ask(self._connection, queries.ENTITIES_WHERE, values)]
+
+    def _stated(self, time: TimeFilter, view: View) -> Iterable[tuple[str, str, str, int, int, str]]:
+        values: Values = {**scoped(view), **bounds(time)}
+        rows = ask(self._connection, queries.ALL_FACTS, values, _later(_LONG_READ))
+        return sorted((row[0], row[1], row[2], row[3], row[4], row[5]) for row in rows)
+
+    def _counted(self, view: View) -> Iterable[tuple[str, str, str, int]]:
+        rows = ask(self._connection, queries.FACT_COUNTS, scoped(view), _later(_LONG_READ))
+        return [(row[0], row[1], row[2], row[3]) for row in rows]
+
+    def _assertion_ids(
+        self, keys: Collection[FactKey], view: View, deadline: float | None
+    ) -> Mapping[FactKey, tuple[str, ...]]:
+        named = {fact_hash(*key): key for key in keys}
+        values: Values = {**scoped(view), "facts": sorted(named)}
+        found: dict[FactKey, list[str]] = defaultdict(list)
+        for fact, assertion_id in ask(self._connection, queries.ASSERTIONS_OF_FACTS, values, deadline):
+            found[named[fact]].append(assertion_id)
+        return {key: tuple(sorted(ids)) for key, ids in found.items()}
+
+
+def _later(seconds: float) -> float:
+    return clock.monotonic() + seconds

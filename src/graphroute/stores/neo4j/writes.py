@@ -1,0 +1,526 @@
+"""Cypher of the write path, and the constraints and indexes that it and the question path rely on.
+
+Every statement that copies rows first takes the lock of the one `GraphrouteStore` node and goes on only if the caller still
+holds the lease and the journal is where the caller left it; the journal advances in the same transaction.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from graphroute.stores.neo4j.connection import Query
+
+SCHEMA: Final[tuple[tuple[str, str], ...]] = (
+    (
+        "graphroute_store",
+        "CREATE CONSTRAINT graphroute_store IF NOT EXISTS FOR (n:GraphrouteStore) REQUIRE n.one IS UNIQUE",
+    ),
+    (
+        "graphroute_entity_id",
+        "CREATE CONSTRAINT graphroute_entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
+    ),
+    ("graphroute_scope_id", "CREATE CONSTRAINT graphroute_scope_id IF NOT EXISTS FOR (n:Scope) REQUIRE n.id IS UNIQUE"),
+    (
+        "graphroute_snapshot_sequence",
+        "CREATE CONSTRAINT graphroute_snapshot_sequence IF NOT EXISTS FOR (n:Snapshot) REQUIRE n.sequence IS UNIQUE",
+    ),
+    (
+        "graphroute_source_key",
+        "CREATE CONSTRAINT graphroute_source_key IF NOT EXISTS FOR (n:Source) REQUIRE n.key IS UNIQUE",
+    ),
+    (
+        "graphroute_passage_key",
+        "CREATE CONSTRAINT graphroute_passage_key IF NOT EXISTS FOR (n:Passage) REQUIRE n.key IS UNIQUE",
+    ),
+    (
+        "graphroute_assertion_key",
+        "CREATE CONSTRAINT graphroute_assertion_key IF NOT EXISTS FOR (n:Assertion) REQUIRE n.key IS UNIQUE",
+    ),
+    ("graphroute_term_id", "CREATE CONSTRAINT graphroute_term_id IF NOT EXISTS FOR (n:Term) REQUIRE n.id IS UNIQUE"),
+    ("graphroute_tombstone_hash", "CREATE INDEX graphroute_tombstone_hash IF NOT EXISTS FOR (n:Tombstone) ON (n.hash)"),
+    ("graphroute_vector_passage", "CREATE INDEX graphroute_vector_passage IF NOT EXISTS FOR (n:Vector) ON (n.passage)"),
+    (
+        "graphroute_scope_digest_scope",
+        "CREATE INDEX graphroute_scope_digest_scope IF NOT EXISTS FOR (n:ScopeDigest) ON (n.scope)",
+    ),
+    ("graphroute_source_id", "CREATE INDEX graphroute_source_id IF NOT EXISTS FOR (n:Source) ON (n.id)"),
+    ("graphroute_passage_id", "CREATE INDEX graphroute_passage_id IF NOT EXISTS FOR (n:Passage) ON (n.id)"),
+    (
+        "graphroute_passage_source",
+        "CREATE INDEX graphroute_passage_source IF NOT EXISTS FOR (n:Passage) ON (n.source_id)",
+    ),
+    (
+        "graphroute_entity_record_id",
+        "CREATE INDEX graphroute_entity_record_id IF NOT EXISTS FOR (n:EntityRecord) ON (n.id)",
+    ),
+    (
+        "graphroute_entity_type_entity",
+        "CREATE INDEX graphroute_entity_type_entity IF NOT EXISTS FOR (n:EntityType) ON (n.entity)",
+    ),
+    (
+        "graphroute_entity_type_type",
+        "CREATE INDEX graphroute_entity_type_type IF NOT EXISTS FOR (n:EntityType) ON (n.type)",
+    ),
+    (
+        "graphroute_entity_scope_entity",
+        "CREATE INDEX graphroute_entity_scope_entity IF NOT EXISTS FOR (n:EntityScope) ON (n.entity)",
+    ),
+    (
+        "graphroute_entity_source_entity",
+        "CREATE INDEX graphroute_entity_source_entity IF NOT EXISTS FOR (n:EntitySource) ON (n.entity)",
+    ),
+    ("graphroute_name_entity", "CREATE INDEX graphroute_name_entity IF NOT EXISTS FOR (n:Name) ON (n.entity)"),
+    ("graphroute_alias_lookup", "CREATE INDEX graphroute_alias_lookup IF NOT EXISTS FOR (n:Alias) ON (n.lookup)"),
+    (
+        "graphroute_attribute_entity",
+        "CREATE INDEX graphroute_attribute_entity IF NOT EXISTS FOR (n:Attribute) ON (n.entity)",
+    ),
+    (
+        "graphroute_attribute_lookup",
+        "CREATE INDEX graphroute_attribute_lookup IF NOT EXISTS FOR (n:Attribute) ON (n.lookup)",
+    ),
+    (
+        "graphroute_support_assertion",
+        "CREATE INDEX graphroute_support_assertion IF NOT EXISTS FOR (n:Support) ON (n.assertion_id)",
+    ),
+    ("graphroute_support_fact", "CREATE INDEX graphroute_support_fact IF NOT EXISTS FOR (n:Support) ON (n.fact)"),
+    ("graphroute_support_source", "CREATE INDEX graphroute_support_source IF NOT EXISTS FOR (n:Support) ON (n.source)"),
+    ("graphroute_ended_died", "CREATE INDEX graphroute_ended_died IF NOT EXISTS FOR (n:Ended) ON (n.died)"),
+    (
+        "graphroute_ended_fact_died",
+        "CREATE INDEX graphroute_ended_fact_died IF NOT EXISTS FOR (n:EndedFact) ON (n.died)",
+    ),
+)
+"""Name and statement of each constraint and index, other than those of full text and vectors."""
+
+# The store on the server ------------------------------------------------------------------------------------------------
+
+STORE: Final = Query(
+    "store",
+    """CYPHER 5
+MATCH (g:GraphrouteStore {one: 1})
+RETURN g.id, g.format, g.sequence, g.journal, g.owner, g.lease - timestamp(), g.settings
+LIMIT 1""",
+)
+FOREIGN: Final = Query(
+    "foreign",
+    """CYPHER 5
+MATCH (n) WHERE NOT any(label IN labels(n) WHERE label STARTS WITH 'Graphroute')
+RETURN labels(n)
+LIMIT 1""",
+)
+FOUND: Final = Query(
+    "found_store",
+    """CYPHER 5
+MERGE (g:GraphrouteStore {one: 1})
+ON CREATE SET g.id = $id, g.format = $format, g.sequence = 0, g.journal = '', g.owner = '', g.lease = 0, g.settings = '{}'
+MERGE (n:Snapshot {sequence: 0})
+ON CREATE SET n.published_at = 0
+RETURN g.id""",
+)
+LEASE: Final = Query(
+    "lease",
+    """CYPHER 5
+MATCH (g:GraphrouteStore {one: 1})
+SET g.touched = timestamp()
+WITH g
+WHERE g.id = $id AND (g.lease < timestamp() OR g.owner = $owner OR g.owner = $dead)
+SET g.owner = $owner, g.lease = timestamp() + $lease
+RETURN g.sequence, g.journal""",
+)
+RELEASE: Final = Query(
+    "release",
+    """CYPHER 5
+MATCH (g:GraphrouteStore {one: 1})
+SET g.touched = timestamp()
+WITH g
+WHERE g.owner = $owner
+SET g.owner = '', g.lease = 0
+RETURN g.id""",
+)
+
+RENEW: Final = Query(
+    "renew",
+    """CYPHER 5
+MATCH (g:GraphrouteStore {one: 1})
+SET g.touched = timestamp()
+WITH g
+WHERE g.owner = $owner
+SET g.lease = timestamp() + $lease
+RETURN g.id""",
+)
+
+_GUARD: Final = """CYPHER 5
+MATCH (g:GraphrouteStore {one: 1})
+SET g.touched = timestamp()
+WITH g
+WHERE g.owner = $owner AND g.journal = $before
+SET g.journal = $after, g.lease = timestamp() + $lease
+WITH g
+"""
+_DONE: Final = "\nRETURN g.journal"
+
+JOURNAL: Final = Query("journal", f"{_GUARD}{_DONE}")
+
+PUBLISH: Final = Query(
+    "publish",
+    f"""{_GUARD}SET g.sequence = $sequence, g.settings = $settings
+WITH g
+CALL () {{
+  UNWIND $rows AS row
+  MERGE (n:Snapshot {{sequence: row.sequence}})
+  SET n.published_at = row.published_at
+}}{_DONE}""",
+)
+
+# Rows that were born ------------------------------------------------------------------------------------------------
+
+_ENDED: Final = "FOREACH (_ IN CASE WHEN row.died < $live THEN [1] ELSE [] END | SET n:Ended)"
+
+COPY_SCOPE: Final = Query(
+    "copy_scope", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Scope) SET n = row }}{_DONE}"
+)
+COPY_SCOPE_DIGEST: Final = Query(
+    "copy_scope_digest", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:ScopeDigest) SET n = row }}{_DONE}"
+)
+COPY_TERM: Final = Query("copy_term", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Term) SET n = row }}{_DONE}")
+COPY_TOMBSTONE: Final = Query(
+    "copy_tombstone",
+    f"{_GUARD}CALL () {{ UNWIND $rows AS row MERGE (n:Tombstone {{hash: row.hash}}) SET n = row }}{_DONE}",
+)
+COPY_SOURCE: Final = Query(
+    "copy_source", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Source) SET n = row {_ENDED} }}{_DONE}"
+)
+COPY_PASSAGE: Final = Query(
+    "copy_passage", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Passage) SET n = row {_ENDED} }}{_DONE}"
+)
+COPY_ENTITY_RECORD: Final = Query(
+    "copy_entity_record",
+    f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:EntityRecord) SET n = row {_ENDED} }}{_DONE}",
+)
+COPY_ENTITY_TYPE: Final = Query(
+    "copy_entity_type", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:EntityType) SET n = row {_ENDED} }}{_DONE}"
+)
+COPY_ENTITY_SCOPE: Final = Query(
+    "copy_entity_scope",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MERGE (:Entity {{id: row.entity}})
+  CREATE (n:EntityScope) SET n = row {_ENDED}
+}}{_DONE}""",
+)
+COPY_ENTITY_SOURCE: Final = Query(
+    "copy_entity_source",
+    f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:EntitySource) SET n = row {_ENDED} }}{_DONE}",
+)
+COPY_NAME: Final = Query(
+    "copy_name", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Name) SET n = row {_ENDED} }}{_DONE}"
+)
+COPY_ALIAS: Final = Query(
+    "copy_alias", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Alias) SET n = row {_ENDED} }}{_DONE}"
+)
+COPY_ATTRIBUTE: Final = Query(
+    "copy_attribute", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Attribute) SET n = row {_ENDED} }}{_DONE}"
+)
+COPY_ASSERTION: Final = Query(
+    "copy_assertion", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Assertion) SET n = row {_ENDED} }}{_DONE}"
+)
+COPY_SUPPORT: Final = Query(
+    "copy_support", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Support) SET n = row {_ENDED} }}{_DONE}"
+)
+COPY_FACT: Final = Query(
+    "copy_fact",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MERGE (s:Entity {{id: row.subject}})
+  MERGE (o:Entity {{id: row.object}})
+  CREATE (s)-[:$(row.predicate) {{fact: row.fact, low: row.low, high: row.high, scope: row.scope, born: row.born, died: row.died}}]->(o)
+  FOREACH (_ IN CASE WHEN row.died < $live THEN [1] ELSE [] END | CREATE (n:EndedFact) SET n = row)
+}}{_DONE}""",
+)
+COPY_VECTOR: Final = Query(
+    "copy_vector",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MERGE (n:Vector {{passage: row.passage, identity: row.identity}})
+  SET n = row
+}}{_DONE}""",
+)
+
+# Rows that ended ----------------------------------------------------------------------------------------------------
+
+END_SOURCE: Final = Query(
+    "end_source",
+    f"{_GUARD}CALL () {{ UNWIND $rows AS row MATCH (n:Source {{key: row.key}}) SET n.died = row.died, n:Ended }}{_DONE}",
+)
+END_PASSAGE: Final = Query(
+    "end_passage",
+    f"{_GUARD}CALL () {{ UNWIND $rows AS row MATCH (n:Passage {{key: row.key}}) SET n.died = row.died, n:Ended }}{_DONE}",
+)
+END_ENTITY_RECORD: Final = Query(
+    "end_entity_record",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MATCH (n:EntityRecord {{id: row.id}}) WHERE n.born = row.born
+  SET n.died = row.died, n:Ended
+}}{_DONE}""",
+)
+END_ENTITY_TYPE: Final = Query(
+    "end_entity_type",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MATCH (n:EntityType {{entity: row.entity}})
+  WHERE n.type = row.type AND n.basis = row.basis AND n.scope = row.scope AND n.born = row.born
+  SET n.died = row.died, n:Ended
+}}{_DONE}""",
+)
+END_ENTITY_SCOPE: Final = Query(
+    "end_entity_scope",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MATCH (n:EntityScope {{entity: row.entity}}) WHERE n.scope = row.scope AND n.via = row.via AND n.born = row.born
+  SET n.died = row.died, n:Ended
+}}{_DONE}""",
+)
+END_ENTITY_SOURCE: Final = Query(
+    "end_entity_source",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MATCH (n:EntitySource {{entity: row.entity}}) WHERE n.key = row.key
+  SET n.died = row.died, n:Ended
+}}{_DONE}""",
+)
+END_NAME: Final = Query(
+    "end_name",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MATCH (n:Name {{entity: row.entity}}) WHERE n.key = row.key
+  SET n.died = row.died, n:Ended
+}}{_DONE}""",
+)
+END_ALIAS: Final = Query(
+    "end_alias",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MATCH (n:Alias {{lookup: row.lookup}})
+  WHERE n.key = row.key AND n.entity = row.entity AND n.via = row.via AND n.basis = row.basis AND n.scope = row.scope
+    AND n.born = row.born
+  SET n.died = row.died, n:Ended
+}}{_DONE}""",
+)
+END_ATTRIBUTE: Final = Query(
+    "end_attribute",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MATCH (n:Attribute {{entity: row.entity}}) WHERE n.row = row.row
+  SET n.died = row.died, n:Ended
+}}{_DONE}""",
+)
+END_ASSERTION: Final = Query(
+    "end_assertion",
+    f"{_GUARD}CALL () {{ UNWIND $rows AS row MATCH (n:Assertion {{key: row.key}}) SET n.died = row.died, n:Ended }}{_DONE}",
+)
+END_SUPPORT: Final = Query(
+    "end_support",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MATCH (n:Support {{assertion_id: row.assertion_id}}) WHERE n.key = row.key
+  SET n.died = row.died, n:Ended
+}}{_DONE}""",
+)
+END_FACT: Final = Query(
+    "end_fact",
+    f"""{_GUARD}CALL () {{
+  UNWIND $rows AS row
+  MATCH (:Entity {{id: row.subject}})-[r:$(row.predicate)]->(:Entity {{id: row.object}})
+  WHERE r.fact = row.fact AND r.scope = row.scope AND r.born = row.born AND r.died <> row.died
+  SET r.died = row.died
+  CREATE (n:EndedFact) SET n = row
+}}{_DONE}""",
+)
+
+# Old snapshots, and data to be dropped --------------------------------------------------------------------------------
+
+FORGET_SNAPSHOTS: Final = Query(
+    "forget_snapshots",
+    """CYPHER 5
+MATCH (g:GraphrouteStore {one: 1})
+SET g.touched = timestamp()
+WITH g
+WHERE g.owner = $owner
+SET g.lease = timestamp() + $lease
+WITH g
+MATCH (n:Snapshot) WHERE n.sequence < $oldest
+DELETE n
+RETURN count(*)""",
+)
+FORGET_DIGESTS: Final = Query(
+    "forget_digests",
+    """CYPHER 5
+MATCH (d:ScopeDigest) WHERE d.sequence <= $oldest
+WITH d.scope AS scope, max(d.sequence) AS newest
+WITH scope, newest
+MATCH (n:ScopeDigest {scope: scope}) WHERE n.sequence < newest
+DELETE n
+RETURN count(*)""",
+)
+FORGET_FACTS: Final = Query(
+    "forget_facts",
+    """CYPHER 5
+MATCH (n:EndedFact) WHERE n.died <= $oldest
+WITH n LIMIT $limit
+OPTIONAL MATCH (:Entity {id: n.subject})-[r:$(n.predicate)]->(:Entity {id: n.object})
+WHERE r.fact = n.fact AND r.scope = n.scope AND r.born = n.born
+WITH collect(r) AS facts, collect(DISTINCT n) AS marks
+FOREACH (r IN facts | DELETE r)
+FOREACH (n IN marks | DELETE n)
+RETURN size(marks)""",
+)
+FORGET_ROWS: Final = Query(
+    "forget_rows",
+    """CYPHER 5
+MATCH (n:Ended) WHERE n.died <= $oldest
+WITH n LIMIT $limit
+WITH collect(n) AS gone, collect(DISTINCT CASE WHEN n:EntityScope THEN n.entity END) AS entities,
+  collect(CASE WHEN n:Passage THEN n.key END) AS passages
+FOREACH (n IN gone | DETACH DELETE n)
+WITH size(gone) AS size, entities, passages
+CALL (entities) {
+  UNWIND entities AS id
+  MATCH (e:Entity {id: id})
+  WHERE NOT EXISTS { (e)--() } AND NOT EXISTS { MATCH (x:EntityScope {entity: id}) }
+  DELETE e
+}
+CALL (passages) {
+  UNWIND passages AS key
+  MATCH (v:Vector {passage: key})
+  DELETE v
+}
+RETURN size""",
+)
+DROP_VECTORS: Final = Query(
+    "drop_vectors",
+    """CYPHER 5
+UNWIND $rows AS row
+MATCH (n:Vector {passage: row.passage}) WHERE n.identity = row.identity
+DELETE n
+RETURN count(*)""",
+)
+HELD: Final = Query(
+    "held",
+    """CYPHER 5
+CALL () { MATCH (s:Scope) RETURN coalesce(max(s.id), 0) AS scopes }
+CALL () { MATCH (t:Term) RETURN coalesce(max(t.id), 0) AS terms }
+CALL () { MATCH (n:Snapshot) RETURN collect([n.sequence, n.published_at]) AS snapshots }
+CALL () { MATCH (d:ScopeDigest) RETURN collect([d.scope, d.sequence, d.digest]) AS digests }
+RETURN scopes, terms, snapshots, digests
+LIMIT 1""",
+)
+VECTORS: Final = Query(
+    "vectors",
+    """CYPHER 5
+MATCH (n:Vector)
+RETURN n.passage, n.identity, n.check""",
+)
+UNDO_FACTS: Final = Query(
+    "undo_facts",
+    """CYPHER 5
+MATCH (:Entity)-[r]->(:Entity) WHERE r.born > $since
+WITH r LIMIT $limit
+DELETE r
+RETURN count(*)""",
+)
+UNDO_ROWS: Final = Query(
+    "undo_rows",
+    """CYPHER 5
+MATCH (n) WHERE n.born > $since OR (n:ScopeDigest AND n.sequence > $since) OR (n:Tombstone AND n.sequence > $since)
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*)""",
+)
+WIPE: Final = Query(
+    "wipe",
+    """CYPHER 5
+MATCH (n) WHERE NOT any(label IN labels(n) WHERE label STARTS WITH 'Graphroute')
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*)""",
+)
+RESET: Final = Query(
+    "reset",
+    f"""{_GUARD}SET g.sequence = 0, g.id = $id, g.format = $format, g.settings = '{{}}'
+WITH g
+MERGE (n:Snapshot {{sequence: 0}})
+ON CREATE SET n.published_at = 0{_DONE}""",
+)
+
+# Reading the record back ------------------------------------------------------------------------------------------------
+# Pages by an indexed property; a page may end inside a group of equal values, so the caller reads its last group again.
+
+PAGE_SCOPE: Final = Query("page_scope", "CYPHER 5 MATCH (n:Scope) RETURN n.id, n.form")
+PAGE_SCOPE_DIGEST: Final = Query(
+    "page_scope_digest", "CYPHER 5 MATCH (n:ScopeDigest) RETURN n.scope, n.sequence, n.digest"
+)
+PAGE_SNAPSHOT: Final = Query("page_snapshot", "CYPHER 5 MATCH (n:Snapshot) RETURN n.sequence, n.published_at")
+PAGE_TOMBSTONE: Final = Query("page_tombstone", "CYPHER 5 MATCH (n:Tombstone) RETURN n.hash, n.generation, n.sequence")
+PAGE_TERM: Final = Query(
+    "page_term",
+    "CYPHER 5 MATCH (n:Term) WHERE n.id > $after WITH n ORDER BY n.id LIMIT $limit RETURN n.id, properties(n)",
+)
+PAGE_SOURCE: Final = Query(
+    "page_source",
+    "CYPHER 5 MATCH (n:Source) WHERE n.key > $after WITH n ORDER BY n.key LIMIT $limit RETURN n.key, properties(n)",
+)
+PAGE_PASSAGE: Final = Query(
+    "page_passage",
+    "CYPHER 5 MATCH (n:Passage) WHERE n.key > $after WITH n ORDER BY n.key LIMIT $limit RETURN n.key, properties(n)",
+)
+PAGE_VECTOR: Final = Query(
+    "page_vector",
+    "CYPHER 5 MATCH (n:Vector) WHERE n.passage > $after WITH n ORDER BY n.passage LIMIT $limit RETURN n.passage, properties(n)",
+)
+PAGE_ENTITY_RECORD: Final = Query(
+    "page_entity_record",
+    "CYPHER 5 MATCH (n:EntityRecord) WHERE n.id > $after WITH n ORDER BY n.id LIMIT $limit RETURN n.id, properties(n)",
+)
+PAGE_ENTITY_TYPE: Final = Query(
+    "page_entity_type",
+    "CYPHER 5 MATCH (n:EntityType) WHERE n.entity > $after WITH n ORDER BY n.entity LIMIT $limit RETURN n.entity, properties(n)",
+)
+PAGE_ENTITY_SCOPE: Final = Query(
+    "page_entity_scope",
+    "CYPHER 5 MATCH (n:EntityScope) WHERE n.entity > $after WITH n ORDER BY n.entity LIMIT $limit RETURN n.entity, properties(n)",
+)
+PAGE_ENTITY_SOURCE: Final = Query(
+    "page_entity_source",
+    "CYPHER 5 MATCH (n:EntitySource) WHERE n.entity > $after WITH n ORDER BY n.entity LIMIT $limit RETURN n.entity, properties(n)",
+)
+PAGE_NAME: Final = Query(
+    "page_name",
+    "CYPHER 5 MATCH (n:Name) WHERE n.entity > $after WITH n ORDER BY n.entity LIMIT $limit RETURN n.entity, properties(n)",
+)
+PAGE_ALIAS: Final = Query(
+    "page_alias",
+    "CYPHER 5 MATCH (n:Alias) WHERE n.lookup > $after WITH n ORDER BY n.lookup LIMIT $limit RETURN n.lookup, properties(n)",
+)
+PAGE_ATTRIBUTE: Final = Query(
+    "page_attribute",
+    "CYPHER 5 MATCH (n:Attribute) WHERE n.entity > $after WITH n ORDER BY n.entity LIMIT $limit RETURN n.entity, properties(n)",
+)
+PAGE_ASSERTION: Final = Query(
+    "page_assertion",
+    "CYPHER 5 MATCH (n:Assertion) WHERE n.key > $after WITH n ORDER BY n.key LIMIT $limit RETURN n.key, properties(n)",
+)
+PAGE_SUPPORT: Final = Query(
+    "page_support",
+    "CYPHER 5 MATCH (n:Support) WHERE n.fact > $after WITH n ORDER BY n.fact LIMIT $limit RETURN n.fact, properties(n)",
+)
+PAGE_FACT: Final = Query(
+    "page_fact",
+    """CYPHER 5
+MATCH (s:Entity) WHERE s.id > $after
+WITH s ORDER BY s.id LIMIT $limit
+RETURN s.id, COLLECT {
+    MATCH (s)-[r]->(o:Entity) RETURN [type(r), o.id, r.low, r.high, r.scope, r.born, r.died]
+  }""",
+)
