@@ -130,7 +130,7 @@ def merge(
         truncated=bool(truncated),
         evidence_truncated=work.cut or any(result.evidence_truncated for result in results),
         fallback=decision.fallback_from is not None or len(groups) > 1,
-        flags=work.flags(verdicts, units),
+        flags=work.flags(verdicts, units, results),
         cypher=next((result.cypher for result in (*decided.answering, *results) if result.cypher), None),
         paths_returned=sum(1 for unit in units if unit.path) + stale + work.stale,
         paths_rejected_as_stale=stale + work.stale,
@@ -471,8 +471,13 @@ class _Work:
             titles |= {id: source.title for id, source in self.catalog.sources(missing, view=self.view).items()}
         return dict(sorted(titles.items()))
 
-    def flags(self, verdicts: Mapping[FactKey, Verdict], units: Sequence[EvidenceUnit]) -> tuple[str, ...]:
-        flags = set()
+    def flags(
+        self,
+        verdicts: Mapping[FactKey, Verdict],
+        units: Sequence[EvidenceUnit],
+        results: Iterable[RetrievalResult],
+    ) -> tuple[str, ...]:
+        flags = {flag for result in results for flag in result.flags}
         low, high = self.catalog.data_span(view=self.view)
         if (low is not None and self.instant < low) or (high is not None and self.instant > high and self.query.moved):
             flags.add("as_of_out_of_range")

@@ -17,6 +17,10 @@ from graphroute.types.route import Limits
 from graphroute.types.view import View
 
 
+APPROXIMATE = "approximate_vectors"
+"""Flag of a bundle: the vector index of a server was searched by its graph, which may miss near passages."""
+
+
 class Params(BaseModel):
     """`k`: passages at most. `attached_to`: only passages attached to what earlier retrievers found."""
 
@@ -82,5 +86,6 @@ class Vector:
             hits=hits,
             instant=where.instant,
             reason="" if hits else "no readable passage in force has a vector",
+            flags=() if vectors.is_exact(view=view, deadline=deadline) else (APPROXIMATE,),
             seconds=clock.monotonic() - begun,
         )

@@ -60,9 +60,9 @@ def embedder_of(sql: sqlite3.Connection) -> str:
 
 
 def vectors_digest(sql: sqlite3.Connection, identity: str, sequence: int | None = None) -> str:
-    """Of the vectors of the rows in force at a snapshot, by default the published one. Vectors themselves are not versioned."""
+    """Of the vectors of the rows in force at a snapshot, by default the newest complete one. Vectors themselves are not versioned."""
     if sequence is None:
-        sequence = int(sql.execute("SELECT sequence FROM pointer").fetchone()[0])
+        sequence = int(sql.execute("SELECT max(sequence) FROM snapshot").fetchone()[0])
     total = 0
     for key, blob in sql.execute(
         "SELECT v.passage, v.vector FROM vector v CROSS JOIN passage p ON p.key = v.passage "

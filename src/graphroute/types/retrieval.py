@@ -74,7 +74,8 @@ class RetrievalResult:
     """Hits best first. `bindings` are complete for ANSWERED, whatever the limits cut from the hits, unless `truncated_by` is set.
 
     ABSENT: everything resolved, and a closed-world relation has no valid readable fact or what held once has expired. UNRESOLVED: a
-    named slot was not found. `instant`: the moment the facts were read at. `stale_paths` is for the operator's log only.
+    named slot was not found. `instant`: the moment the facts were read at. `flags` are passed on to the bundle. `stale_paths` is for the
+    operator's log only.
     """
 
     retriever: str
@@ -91,4 +92,5 @@ class RetrievalResult:
     stale_paths: int = 0
     stale_reason: str | None = None
     reason: str = ""
+    flags: tuple[str, ...] = ()
     seconds: float = 0.0

@@ -264,3 +264,27 @@ def test_dropping_leaves_other_stores(tmp_path: Path, connection: QdrantConnecti
         connection.call("create_collection", collection_name=name, vectors_config={})
     replica.drop()
     assert names(connection) == others
+
+
+def test_a_staged_snapshot_is_copied_before_it_is_published(tmp_path: Path, connection: QdrantConnection) -> None:
+    corpus = random_corpus(4)
+    database, view_of = write_documents(tmp_path / "s.db", corpus, vectors=vectors_of(corpus), identity=MODEL)
+    replica = QdrantReplica(connection, database)
+    replica.copy()
+    before = view_of(EVERYONE)
+    seen: list[int] = []
+
+    def stage() -> None:
+        seen.extend(one.rows for one in replica.copy())
+        assert SqliteCatalog(database).view(reader=EVERYONE).sequence == before.sequence
+
+    writer = SnapshotWriter(database)
+    writer.begin()
+    writer.put_source(Source(id="new", text="pump", labels=frozenset({"public"})))
+    writer.put_passages([Passage(id="new", source_id="new", start=0, end=4, text="pump")])
+    writer.put_vectors(MODEL, [("new", np.eye(SIZE, dtype=np.float32)[2])])
+    writer.publish(stage)
+    assert seen == [1, 1]
+    check_agreement(connection, database, before)
+    check_agreement(connection, database, SqliteCatalog(database).view(reader=EVERYONE))
+    assert [one.rows for one in replica.copy()] == [0, 0]

@@ -67,7 +67,7 @@ def replicate_vectors(
     """Copy the vectors of passages born after snapshot `since` that are already on the server; how many were written.
 
     Vectors are not versioned, so those of older passages are compared by a digest, and all are copied again if it differs. Each
-    batch and the journal of it are one transaction; a run that was cut off goes on. Ends by naming the published
+    batch and the journal of it are one transaction; a run that was cut off goes on. Ends by naming the newest complete
     snapshot: searches of a later view are refused until then. Raises DataError for a damaged vector, BackendError if a
     passage is not on the server.
     """
@@ -77,7 +77,7 @@ def replicate_vectors(
         identity = embedder_of(sql)
         if not identity:
             return 0
-        sequence = int(sql.execute("SELECT sequence FROM pointer").fetchone()[0])
+        sequence = database.staged()
         digest = vectors_digest(sql, identity)
         held = connection.read(READ_STATE)
         since, copied = _start(sql, identity, digest, held[0] if held else None, since)
