@@ -12,6 +12,7 @@ LEXICAL_STORES: Registry[Callable[..., LexicalStore]] = Registry(
     {
         "inverted": "graphroute.stores.lexical.inverted:InvertedIndex",
         "rank_bm25": "graphroute.stores.lexical.rank_bm25:RankBM25",
+        "neo4j": "graphroute.stores.lexical.neo4j:Neo4jLexical",
         "qdrant": "graphroute.stores.lexical.qdrant:QdrantLexical",
     },
 )

@@ -149,11 +149,12 @@ class Neo4jLexical:
             "rows": _ALL,
         }
         scores: dict[str, float] = {}
+        counts: dict[str, int]
         for passage_id, scope, length, counted in self._connection.read(
             LEXICAL_CANDIDATES, {"p": parameters}, deadline=deadline
         ):
             check_scope(scope, view, self._connection.settings.uri)
-            counts: dict[str, int] = {hashes[number]: times for number, times in counted}
+            counts = {hashes[number]: times for number, times in counted}
             norm = K1 * (1.0 - B + B * length / corpus.average)
             score = 0.0
             # In the order of the question, as the embedded index adds them.

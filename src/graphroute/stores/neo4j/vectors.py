@@ -39,7 +39,11 @@ COPY_VECTORS = Query(
 UNWIND $p.rows AS row
 MATCH (n:Passage {key: row.key})
 SET n[$p.property] = row.vector
-RETURN count(n)""",
+WITH count(n) AS written
+MATCH (state:VectorState {one: 1})
+SET state.copied = CASE WHEN written = size($p.rows) THEN $p.copied ELSE state.copied END
+RETURN written
+LIMIT 1""",
 )
 DROP_VECTORS = Query(
     "drop_passage_vectors",
@@ -116,14 +120,12 @@ def _copy(
     done = 0
     while batch := rows.fetchmany(_BATCH):
         vectors = [{"key": key, "vector": unit_vector(blob, size, name).tolist()} for key, name, blob in batch]
-        journal = {"copied": batch[-1][0]} if since < 0 else {"copied": 0}
-        written, _ = connection.transaction(
-            [
-                (COPY_VECTORS, {"p": {"rows": vectors, "property": vector_property(identity)}}),
-                (WRITE_STATE, {"p": {"state": journal}}),
-            ]
-        )
-        if written[0][0] != len(batch):
+        parameters = {
+            "rows": vectors,
+            "property": vector_property(identity),
+            "copied": batch[-1][0] if since < 0 else 0,
+        }
+        if connection.write(COPY_VECTORS, {"p": parameters}) != [(len(batch),)]:
             raise BackendError(
                 "passages of the store are not on Neo4j", where=connection.settings.uri, hint="copy the passages first"
             )

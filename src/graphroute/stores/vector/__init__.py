@@ -11,6 +11,7 @@ VECTOR_STORES: Registry[Callable[..., VectorStore]] = Registry(
     "vector store",
     {
         "exact": "graphroute.stores.vector.exact:ExactVectors",
+        "neo4j": "graphroute.stores.vector.neo4j:Neo4jVectors",
         "qdrant": "graphroute.stores.vector.qdrant:QdrantVectors",
     },
 )
