@@ -16,7 +16,6 @@ from graphroute.types.retrieval import RetrievalResult, ScoreKind, Verdict
 from graphroute.types.route import Limits
 from graphroute.types.view import View
 
-
 APPROXIMATE = "approximate_vectors"
 """Flag of a bundle: the vector index of a server was searched by its graph, which may miss near passages."""
 

@@ -144,10 +144,14 @@ class _Resources:
 
     def _neo4j(self) -> Any:
         from graphroute.stores.neo4j.connection import Neo4jConnection, Neo4jSettings
+        from graphroute.stores.neo4j.queries import PLANNED, QUERIES
+        from graphroute.stores.neo4j.queries_search import SEARCH_QUERIES
 
         assert self._plan.neo4j is not None
         connection = Neo4jConnection(Neo4jSettings.from_environment(self._plan.neo4j))
         self._opened.callback(connection.close)
+        # Planning a text takes the server longer than running it; no question should pay for that.
+        connection.warm((query, PLANNED) for query in (*QUERIES, *SEARCH_QUERIES))
         return connection
 
     def _qdrant(self) -> Any:

@@ -109,7 +109,7 @@ class Neo4jReplica:
         self._batch = batch
 
     def replicate(self, *, replace: bool = False, progress: Progress | None = None) -> Replicated:
-        """Bring the server to the record's published snapshot, then drop what the record has forgotten.
+        """Bring the server to the record's newest complete snapshot, then drop what the record has forgotten.
 
         `replace`: a server that holds another store is emptied first. Raises DataError if it does and `replace` is not set, if it
         holds data that is not ours, or if an id is too long to be indexed; BackendUnavailableError if another process copies.
@@ -185,7 +185,7 @@ class _Copier:
         """Copy until the server has what the record has."""
         with self._db.snapshot() as sql:
             snapshots = dict(sql.execute("SELECT sequence, published_at FROM snapshot").fetchall())
-            target = int(sql.execute("SELECT sequence FROM pointer").fetchone()[0])
+            target = max(snapshots)
             if self._journal == _WIPING or self._replace or self._diverged(sql, snapshots, target):
                 self._reset()
             if self._journal:
