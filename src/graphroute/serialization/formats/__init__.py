@@ -15,6 +15,7 @@ FORMATS: Registry[type[Format]] = Registry(
         "edge_list": "graphroute.serialization.formats.edge_list:EdgeList",
         "jsonl": "graphroute.serialization.formats.jsonl:JsonLines",
         "pretty_json": "graphroute.serialization.formats.pretty_json:PrettyJson",
+        "toon": "graphroute.serialization.formats.toon:Toon",
         "tsv": "graphroute.serialization.formats.tsv:Tsv",
     },
 )
