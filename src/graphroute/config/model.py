@@ -239,6 +239,7 @@ class RoutesConfig(_Part):
     merging: dict[str, Any] = Field(default_factory=dict)
     budget: int = Field(default=4_000, ge=1, le=1_000_000)
     format: str = "edge_list"
+    profile: Literal["full", "lean"] = "full"
     tokenizer: str = "o200k_base"
     deadlines: DeadlinesConfig = DeadlinesConfig()
     date_order: Literal["DMY", "MDY", "YMD"] = "MDY"

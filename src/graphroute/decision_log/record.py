@@ -94,6 +94,9 @@ def record_of(trace: Trace, *, log_question: bool, key: bytes | None = None, ope
         text = trace.serialized
         record["prompt"] = {
             "format": f"{text.format}/{text.format_version}",
+            "profile": text.profile,
+            "nodes": text.nodes,
+            "facts": text.facts,
             "tokens": text.tokens,
             "tokenizer": text.tokenizer,
             "budget": text.budget,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from graphroute.access import access_mark
 from graphroute.errors import BackendError
 from graphroute.merging.conflicts import FactKey, Verdict, settle
 from graphroute.merging.fusion import Fused, fuse
@@ -116,6 +117,7 @@ def merge(
         route=decision.route,
         retrievers=tuple(dict.fromkeys(result.retriever for result in results)),
         snapshot=view.token,
+        access=access_mark(view.reader.labels),
         as_of=moment,
         units=units,
         answers=answers if not abstained else (),

@@ -169,7 +169,11 @@ class GraphRoute:
         serialized = clock.time(
             "serialize",
             lambda: serialize(
-                bundle, format=parts.config.format, budget=parts.config.budget, tokenizer=parts.tokenizer
+                bundle,
+                format=parts.config.format,
+                profile=parts.config.profile,
+                budget=parts.config.budget,
+                tokenizer=parts.tokenizer,
             ),
         )
         said = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from graphroute.models.tokenizers.base import Tokenizer
 from graphroute.serialization.formats.base import Format
-from graphroute.serialization.records import records_of
+from graphroute.serialization.orderings import Hints, Ordering, given
+from graphroute.serialization.records import Profile, Records, local_ids, project, records_of
 from graphroute.types.evidence import EvidenceBundle, EvidenceUnit, Omission
 
 MAX_SKIPPED = 16
@@ -16,20 +17,26 @@ MAX_SKIPPED = 16
 MAX_OMISSIONS = 12
 """How many omissions the text states; the bundle holds all of them."""
 
-LEAST_PATH_TOKENS = 8
-"""About what the shortest path takes: where even so many each are too many, the text of all units is not tried first."""
-
 ANSWER_SHARE = 0.5
-"""Share of the budget that the list of answers may take."""
+"""Share of the budget that the list of answers may take, where not all evidence fits."""
+
+SAMPLE = 12
+"""From so many units it is judged how many will fit."""
+
+LEAST_TOKENS = 3
+"""What a unit, a new node and a new fact take at least, each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The text, its exact size, and the units in it."""
+    """The text, its exact size, the units, and how many nodes and facts are in it. `references`: ids by the local ids of a lean text."""
 
     text: str
     tokens: int
     units: tuple[EvidenceUnit, ...]
+    nodes: int = 0
+    facts: int = 0
+    references: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Estimate:
@@ -40,110 +47,203 @@ class _Estimate:
         self._known: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
-        total = 0
+        known, count, total = self._known, self._count, 0
         for line in text.split("\n"):
-            if line not in self._known:
-                self._known[line] = self._count(f"{line}\n")
-            total += self._known[line]
+            size = known.get(line)
+            if size is None:
+                known[line] = size = count(f"{line}\n")
+            total += size
         return total
 
 
-def pack(bundle: EvidenceBundle, *, form: Format, budget: int, tokenizer: Tokenizer) -> Packed:
+class _Packing:
+    """Texts of parts of one bundle and their sizes, kept by what is in them."""
+
+    def __init__(
+        self,
+        bundle: EvidenceBundle,
+        form: Format,
+        budget: int,
+        tokenizer: Tokenizer,
+        profile: Profile,
+        arrange: Ordering,
+        seed: int,
+    ) -> None:
+        self.bundle = bundle
+        self.form = form
+        self.budget = budget
+        self.count = tokenizer.count
+        self.estimate = _Estimate(tokenizer)
+        self.profile = profile
+        self.arrange = arrange
+        self.hints = Hints(anchors=bundle.anchors, seed=seed)
+        self.answers = len(bundle.answers)
+        self.sizes: dict[object, int] = {}
+
+    def write(self, units: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> tuple[str, Records]:
+        """The text of some units, in order of rank, and the records it was made from, in full."""
+        ranked = sorted(units, key=lambda unit: unit.rank)
+        records = records_of(self.bundle, units=ranked, answers=self.answers, omissions=omissions)
+        records = self.arrange(records, self.hints)
+        return self.form.dumps(project(records, self.profile)), records
+
+    def size(self, units: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> int:
+        """About how many tokens their text has."""
+        key = (self.answers, len(omissions), *sorted(unit.id for unit in units))
+        if key not in self.sizes:
+            self.sizes[key] = self.estimate(self.write(units, omissions)[0])
+        return self.sizes[key]
+
+    def fits(self, units: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> bool:
+        """True if their text is about within the budget."""
+        return self.size(units, omissions) <= self.budget
+
+    def packed(self, units: Sequence[EvidenceUnit], omissions: Sequence[Omission]) -> Packed | None:
+        """The finished text, None if it is over the budget."""
+        text, records = self.write(units, omissions)
+        tokens = self.count(text)
+        if tokens > self.budget:
+            return None
+        references: dict[str, str] = {}
+        if self.profile is Profile.LEAN:
+            for ids in local_ids(records):
+                references.update((local, id) for id, local in ids.items())
+        ranked = tuple(sorted(units, key=lambda unit: unit.rank))
+        return Packed(text, tokens, ranked, len(records.nodes), len(records.facts), references)
+
+
+def pack(
+    bundle: EvidenceBundle,
+    *,
+    form: Format,
+    budget: int,
+    tokenizer: Tokenizer,
+    profile: Profile = Profile.FULL,
+    arrange: Ordering = given,
+    seed: int = 0,
+) -> Packed:
     """The finished text of at most `budget` tokens.
 
     Units are taken in bundle order with complete paths first, and one too large for what is left is passed over. Then the reasons for what is
-    missing, as far as there is room. Empty text if not even the header fits.
+    missing, as far as there is room. Empty text if not even the header fits. A bundle that fits as a whole is written and counted once; else
+    the number of units that fit is judged from a few of them and found by texts of about that size.
     """
-    estimate = _Estimate(tokenizer)
-
-    answers = _longest(
-        len(bundle.answers),
-        lambda count: (
-            estimate(form.dumps(records_of(bundle, units=(), answers=count, omissions=()))) <= budget * ANSWER_SHARE
-        ),
-    )
+    packing = _Packing(bundle, form, budget, tokenizer, profile, arrange, seed)
     order = sorted(bundle.units, key=lambda unit: (unit.kind != "path", unit.rank))
-    chosen: list[EvidenceUnit] = []
-
-    written: dict[object, str] = {}
-    sizes: dict[object, int] = {}
-
-    def units_with(extra: Sequence[EvidenceUnit]) -> list[EvidenceUnit]:
-        return sorted([*chosen, *extra], key=lambda unit: unit.rank)
-
-    def key_of(extra: Sequence[EvidenceUnit], omissions: Sequence[Omission]) -> object:
-        return (answers, len(omissions), *(unit.id for unit in units_with(extra)))
-
-    def write(extra: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> str:
-        key = key_of(extra, omissions)
-        if key not in written:
-            # The text asked for again is the one that was tried last; sizes of all are kept.
-            written.clear()
-            written[key] = form.dumps(records_of(bundle, units=units_with(extra), answers=answers, omissions=omissions))
-        return written[key]
-
-    def size(extra: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> int:
-        key = key_of(extra, omissions)
-        if key not in sizes:
-            sizes[key] = estimate(write(extra, omissions))
-        return sizes[key]
-
-    start, skipped = 0, 0
-    while start < len(order) and skipped <= MAX_SKIPPED:
-        left = budget - size(())
-        while start < len(order) and _at_least(order[start], estimate) > left:
-            start += 1
-        rest = order[start:]
-
-        def room_for(count: int, rest: Sequence[EvidenceUnit] = rest) -> bool:
-            return size(rest[:count]) <= budget
-
-        hopeful = not skipped and left >= sum(
-            LEAST_PATH_TOKENS if unit.path else _at_least(unit, estimate) for unit in rest
-        )
-        taken = _longest(len(rest), room_for, hopeful=hopeful)
-        chosen.extend(rest[:taken])
-        start += taken + 1
-        skipped += 1
     stated = bundle.omissions[:MAX_OMISSIONS]
-    shown = _longest(len(stated), lambda count: size((), stated[:count]) <= budget, hopeful=True)
+    share = _judged(packing, order)
+    if share >= len(order):
+        whole = packing.packed(order, stated)
+        if whole is not None:
+            return whole
+    answers = len(bundle.answers)
+
+    def room_for(count: int) -> bool:
+        packing.answers = count
+        return packing.size(()) <= budget * ANSWER_SHARE
+
+    packing.answers = _longest(answers, room_for, guess=answers)
+    chosen = _chosen(packing, order, share)
+    shown = _longest(len(stated), lambda count: packing.fits(chosen, stated[:count]), guess=len(stated))
     while True:
-        text = write((), stated[:shown])
-        tokens = tokenizer.count(text)
-        if tokens <= budget:
-            return Packed(text, tokens, tuple(sorted(chosen, key=lambda unit: unit.rank)))
+        found = packing.packed(chosen, stated[:shown])
+        if found is not None:
+            return found
         if shown:
             shown -= 1
         elif chosen:
             chosen.pop()
-        elif answers:
-            answers -= 1
+        elif packing.answers:
+            packing.answers -= 1
         else:
             return Packed("", 0, ())
 
 
-def _at_least(unit: EvidenceUnit, estimate: _Estimate) -> int:
-    """Tokens that a unit takes whatever the format: those of its text, less what other line ends may save."""
-    text = unit.passage.text if unit.passage else unit.report.text if unit.report else ""
-    return estimate(text) * 9 // 10
+def _judged(packing: _Packing, order: Sequence[EvidenceUnit]) -> int:
+    """About how many units of the order fit: the number of paths from a few of them, texts by their length."""
+    if len(order) <= SAMPLE:
+        return len(order)
+    left = float(packing.budget)
+    paths = [unit for unit in order if unit.path]
+    if paths:
+        sample = paths[:SAMPLE]
+        text, _ = packing.write(sample)
+        each = packing.estimate(text) / len(sample)
+        if each * len(paths) * 0.5 > left:
+            return max(1, int(left / each))
+        left -= each * len(paths) * 0.5
+    for number, unit in enumerate(order[len(paths) :], start=len(paths)):
+        left -= _length(unit) / 8
+        if left < 0:
+            return number
+    return len(order)
 
 
-def _longest(most: int, fits: Callable[[int], bool], *, hopeful: bool = False) -> int:
-    """The largest count up to `most` that fits, found by doubling and halving; 0 is taken for granted.
+def _length(unit: EvidenceUnit) -> int:
+    return len(unit.passage.text if unit.passage else unit.report.text if unit.report else "")
 
-    `hopeful`: `most` is tried first.
-    """
-    if hopeful and (most == 0 or fits(most)):
-        return most
-    low, step = 0, 1
-    while low < most:
-        probe = min(low + step, most)
-        if not fits(probe):
+
+def _chosen(packing: _Packing, order: Sequence[EvidenceUnit], guess: int) -> list[EvidenceUnit]:
+    chosen: list[EvidenceUnit] = []
+    start, skipped = 0, 0
+    while start < len(order) and skipped <= MAX_SKIPPED:
+        least = _Least(packing, chosen)
+        left = packing.budget - packing.size(chosen)
+        if left < 2 * LEAST_TOKENS:
             break
-        low, step = probe, step * 2
-    else:
-        return low
-    high = min(low + step, most)
+        while start < len(order) and least(order[start]) > left:
+            start += 1
+        rest = order[start:]
+
+        def room_for(count: int, rest: Sequence[EvidenceUnit] = rest) -> bool:
+            return packing.fits([*chosen, *rest[:count]])
+
+        taken = _longest(len(rest), room_for, guess=1 if skipped else guess)
+        chosen.extend(rest[:taken])
+        start += taken + 1
+        skipped += 1
+    return chosen
+
+
+class _Least:
+    """Tokens that a unit takes at least beside the chosen ones, whatever the format."""
+
+    def __init__(self, packing: _Packing, chosen: Sequence[EvidenceUnit]) -> None:
+        self._estimate = packing.estimate
+        self._held: set[object] = set()
+        for unit in chosen:
+            if unit.path:
+                for hop in unit.path.hops:
+                    self._held.update((hop.fact.key, hop.start, hop.end))
+
+    def __call__(self, unit: EvidenceUnit) -> float:
+        if unit.path is None:
+            text = unit.passage.text if unit.passage else unit.report.text if unit.report else ""
+            # Other line ends than the text's own may save a little.
+            return self._estimate(text) * 0.9
+        new = {one for hop in unit.path.hops for one in (hop.fact.key, hop.start, hop.end)} - self._held
+        return LEAST_TOKENS * (1 + len(new))
+
+
+def _longest(most: int, fits: Callable[[int], bool], *, guess: int) -> int:
+    """The largest count up to `most` that fits, found by ever larger steps from the guess and then by halving; 0 is taken for granted."""
+    guess = min(max(guess, 0), most)
+    low, high, step = 0, most + 1, max(1, guess // 16)
+    probe = guess
+    while 0 < probe < high:
+        if fits(probe):
+            low = probe
+            if high <= most:
+                break
+            probe = min(probe + step, most)
+            if low == most:
+                return most
+        else:
+            high = probe
+            if low:
+                break
+            probe -= step
+        step *= 2
     while high - low > 1:
         middle = (low + high) // 2
         if fits(middle):

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import hashlib
 
-from graphroute.errors import UsageError
+from graphroute.errors import ConfigurationError, UsageError
 from graphroute.models.tokenizers.base import Tokenizer
 from graphroute.serialization.budget import pack
 from graphroute.serialization.formats import FORMATS
+from graphroute.serialization.orderings import ordering as ordering_of
+from graphroute.serialization.records import Profile
 from graphroute.types.evidence import EvidenceBundle
 from graphroute.types.prompt import SerializedEvidence
 
 
-def serialize(bundle: EvidenceBundle, *, format: str, budget: int, tokenizer: Tokenizer) -> SerializedEvidence:
+def serialize(
+    bundle: EvidenceBundle,
+    *,
+    format: str,
+    budget: int,
+    tokenizer: Tokenizer,
+    profile: str = Profile.FULL,
+    ordering: str | None = None,
+    seed: int = 0,
+) -> SerializedEvidence:
     """Evidence text of at most `budget` tokens, counted on the finished text.
 
-    Raises ConfigurationError for an unknown format, UsageError for a budget below 1, DataError for a bundle that no format can carry.
+    `ordering`: of nodes and facts, by default the one that suits the format; `seed` is that of the shuffle. Raises ConfigurationError for an unknown
+    format, profile or ordering, UsageError for a budget below 1, DataError for a bundle that no format can carry.
     """
     if budget < 1:
         raise UsageError(f"budget of {budget} tokens", allowed="1 or more")
+    if profile not in list(Profile):
+        raise ConfigurationError(f"unknown profile {profile!r}", allowed=", ".join(Profile))
     form = FORMATS.load(format)()
-    packed = pack(bundle, form=form, budget=budget, tokenizer=tokenizer)
+    arrange = ordering_of(ordering or form.ordering)
+    packed = pack(
+        bundle, form=form, budget=budget, tokenizer=tokenizer, profile=Profile(profile), arrange=arrange, seed=seed
+    )
     included = tuple(unit.id for unit in packed.units)
     held = set(included)
     return SerializedEvidence(
@@ -34,4 +51,9 @@ def serialize(bundle: EvidenceBundle, *, format: str, budget: int, tokenizer: To
         omitted=tuple(unit.id for unit in bundle.units if unit.id not in held),
         sha256=hashlib.sha256(packed.text.encode()).hexdigest(),
         grammar=form.grammar,
+        profile=Profile(profile).value,
+        ordering=ordering or form.ordering,
+        nodes=packed.nodes,
+        facts=packed.facts,
+        references=packed.references,
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SerializedEvidence:
     """Finished evidence text. `tokens` counts exactly `text` with `tokenizer` (name and library version).
 
-    `grammar` tells a reader of the text how the format is read; it is no part of `text`.
+    `grammar` tells a reader of the text how the format is read; it is no part of `text`. `nodes`, `facts`: how many of them the text holds.
+    `references`: ids of the entities and sources by the local ids that stand for them in a lean text (`N1`, `S1`).
     """
 
     format: str
@@ -22,3 +24,8 @@ class SerializedEvidence:
     omitted: tuple[str, ...]
     sha256: str
     grammar: str = ""
+    profile: str = "full"
+    ordering: str = "given"
+    nodes: int = 0
+    facts: int = 0
+    references: Mapping[str, str] = field(default_factory=dict)
