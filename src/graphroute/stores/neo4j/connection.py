@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import os
+import random
 import re
 import threading
 import time
@@ -44,6 +45,8 @@ _SLACK = 0.05
 _PING_PAUSE = 1.0
 """Seconds between looks at a server whose breaker is open."""
 _RETRY_PAUSE = 0.05
+_WRITES = 6
+"""Tries of a write that the server turned back, such as one of two that waited for one another."""
 _WARM_AT_ONCE = 4
 
 
@@ -137,7 +140,6 @@ class Neo4jConnection:
         self._runtime: _Runtime | None = None
         self._bookmarks: frozenset[str] = frozenset()
         self._closed = False
-        self._forked = False
         _CONNECTIONS.add(self)
 
     def __enter__(self) -> Self:
@@ -155,7 +157,9 @@ class Neo4jConnection:
         DeadlineError, BackendUnavailableError, BackendError, ConfigurationError, DataError, CancelledError.
         """
         end = time.monotonic() + self.settings.read_timeout if deadline is None else deadline
-        return self._call(lambda runtime: runtime.read(query, parameters, end, self._bookmarks), query.name, end)
+        return self._call(
+            lambda runtime, signs: runtime.read(query, parameters, end, self._bookmarks, signs), query.name, end
+        )
 
     def write(self, query: Query, parameters: Parameters = NOTHING, *, deadline: float | None = None) -> list[Row]:
         """The records of a query in a WRITE transaction of its own; see `transaction`."""
@@ -166,19 +170,20 @@ class Neo4jConnection:
     ) -> list[list[Row]]:
         """The records of each statement, all in one WRITE transaction.
 
-        Raises what `read` raises; OutcomeUnknownError if the commit was sent and no answer came. After any other error nothing was kept.
+        Raises what `read` raises; OutcomeUnknownError if the commit was sent and no answer came. After any other error but
+        CancelledError nothing was kept.
         """
         end = time.monotonic() + self.settings.write_timeout if deadline is None else deadline
         name = statements[0][0].name if statements else "an empty transaction"
 
-        async def run(runtime: _Runtime) -> list[list[Row]]:
+        async def run(runtime: _Runtime, signs: _Signs) -> list[list[Row]]:
             used = self._bookmarks
-            results, bookmarks = await runtime.write(statements, end, used)
+            results, bookmarks = await runtime.write(statements, end, used, signs)
             with self._lock:
                 self._bookmarks = (self._bookmarks - used) | bookmarks
             return results
 
-        return self._call(run, name, end)
+        return self._call(run, name, end, writes=True)
 
     def warm(self, queries: Iterable[Query | tuple[Query, Parameters]], *, deadline: float | None = None) -> None:
         """Have the server plan each text once, so that no question pays for it. A plan is kept per text and types of parameters.
@@ -189,12 +194,12 @@ class Neo4jConnection:
         plans = [(Query(query.name, f"EXPLAIN {query.text}"), parameters) for query, parameters in pairs]
         end = time.monotonic() + self.settings.write_timeout if deadline is None else deadline
 
-        async def run(runtime: _Runtime) -> None:
+        async def run(runtime: _Runtime, signs: _Signs) -> None:
             gate = asyncio.Semaphore(_WARM_AT_ONCE)
 
             async def plan(query: Query, parameters: Parameters) -> None:
                 async with gate:
-                    await runtime.read(query, parameters, end, frozenset())
+                    await runtime.read(query, parameters, end, frozenset(), signs)
 
             async with asyncio.TaskGroup() as group:
                 for query, parameters in plans:
@@ -205,7 +210,7 @@ class Neo4jConnection:
     def server_version(self, *, deadline: float | None = None) -> str:
         """What the server calls itself, such as "Neo4j/5.26.0". Raises what `read` raises."""
         end = time.monotonic() + self.settings.read_timeout if deadline is None else deadline
-        return self._call(lambda runtime: runtime.greet(end), "the greeting", end)
+        return self._call(lambda runtime, signs: runtime.greet(), "the greeting", end)
 
     @property
     def bookmarks(self) -> tuple[str, ...]:
@@ -229,7 +234,9 @@ class Neo4jConnection:
         if runtime is not None:
             runtime.close()
 
-    def _call(self, work: Callable[[_Runtime], Awaitable[T]], name: str, end: float) -> T:
+    def _call(
+        self, work: Callable[[_Runtime, _Signs], Awaitable[T]], name: str, end: float, *, writes: bool = False
+    ) -> T:
         """Runs `work` in the private loop. Whatever it raises is an error of ours."""
         where = self.settings.uri
         token = current()
@@ -247,7 +254,8 @@ class Neo4jConnection:
                 hint=f"the next try is in {self._breaker.wait:.0f} s at most",
             )
         answered: bool | None = None
-        future = runtime.submit(_guarded(work(runtime), left))
+        signs = _Signs()
+        future = runtime.submit(_guarded(work(runtime, signs), left))
         forget = token.on_cancel(future.cancel) if token is not None else None
         try:
             # The loop keeps the deadline; the wait here is longer only so that a loop that is held up cannot hold us up.
@@ -257,12 +265,15 @@ class Neo4jConnection:
         except concurrent.futures.CancelledError:
             raise CancelledError("the question was cancelled") from None
         except BaseException as error:
+            held_up = not future.done()
             future.cancel()
+            if held_up and writes and isinstance(error, TimeoutError):
+                error = OutcomeUnknownError(f"{name} was sent and no answer came", where=where)
             if isinstance(error, BaseExceptionGroup):
                 error = _first(error)
             if not isinstance(error, Exception):
                 raise
-            answered = _says(error, left)
+            answered = _says(error, left, signs)
             raise failures.translate(error, where=where, query=name, entered=runtime.entered) from None
         finally:
             if forget is not None:
@@ -304,6 +315,13 @@ def _renew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
+
+
+@dataclass(slots=True)
+class _Signs:
+    """Whether the server has said anything to this call: then a missed deadline means that there was much to do."""
+
+    seen: bool = False
 
 
 class _Runtime:
@@ -358,7 +376,7 @@ class _Runtime:
             self._driver = _make_driver(self._settings)
         return self._driver
 
-    async def greet(self, end: float) -> str:
+    async def greet(self) -> str:
         """Asks the server once what it is. Raises ConfigurationError if it is too old."""
         if self._version is None:
             info = await self.driver().get_server_info()
@@ -367,32 +385,42 @@ class _Runtime:
             self._version = info.agent
         return self._version
 
-    async def read(self, query: Query, parameters: Parameters, end: float, bookmarks: frozenset[str]) -> list[Row]:
+    async def read(
+        self, query: Query, parameters: Parameters, end: float, bookmarks: frozenset[str], signs: _Signs
+    ) -> list[Row]:
         """One auto-commit READ transaction, tried twice."""
 
         async def once() -> list[Row]:
             from neo4j import Query as DriverQuery
 
-            await self.greet(end)
+            signs.seen = False
+            await self.greet()
             async with self._session("READ", bookmarks) as session:
                 text = DriverQuery(query.text, timeout=_server_time(end))
                 result = await session.run(text, dict(parameters))
+                signs.seen = True
                 return [tuple(values) for values in await result.values()]
 
-        return await _twice(once)
+        return await _repeated(once, 2)
 
     async def write(
-        self, statements: Sequence[tuple[Query, Parameters]], end: float, bookmarks: frozenset[str]
+        self,
+        statements: Sequence[tuple[Query, Parameters]],
+        end: float,
+        bookmarks: frozenset[str],
+        signs: _Signs,
     ) -> tuple[list[list[Row]], frozenset[str]]:
-        """One explicit WRITE transaction, tried twice as long as no commit was sent."""
+        """One explicit WRITE transaction, tried again as long as no commit was sent."""
         name = statements[0][0].name if statements else "an empty transaction"
         committing = False
 
         async def once() -> tuple[list[list[Row]], frozenset[str]]:
             nonlocal committing
-            await self.greet(end)
+            signs.seen = False
+            await self.greet()
             async with self._session("WRITE", bookmarks) as session:
                 transaction = await session.begin_transaction(timeout=_server_time(end))
+                signs.seen = True
                 results: list[list[Row]] = []
                 for query, parameters in statements:
                     result = await transaction.run(query.text, dict(parameters))
@@ -402,7 +430,7 @@ class _Runtime:
                 return results, frozenset((await session.last_bookmarks()).raw_values)
 
         try:
-            return await _twice(once, lambda: not committing)
+            return await _repeated(once, _WRITES, lambda: not committing)
         except BaseException as error:
             if committing and not failures.is_answer(error):
                 raise OutcomeUnknownError(
@@ -496,14 +524,17 @@ async def _guarded(work: Awaitable[T], seconds: float) -> T:
         return await work
 
 
-async def _twice(once: Callable[[], Awaitable[T]], again: Callable[[], bool] = lambda: True) -> T:
-    """The result of `once`, tried a second time after what may pass."""
-    try:
-        return await once()
-    except Exception as error:
-        if isinstance(error, TimeoutError) or not again() or not failures.may_pass(error):
-            raise
-    await asyncio.sleep(_RETRY_PAUSE)
+async def _repeated(once: Callable[[], Awaitable[T]], tries: int, again: Callable[[], bool] = lambda: True) -> T:
+    """The result of `once`, tried again after what may pass, at growing distances that differ between callers."""
+    pause = _RETRY_PAUSE
+    for _ in range(tries - 1):
+        try:
+            return await once()
+        except Exception as error:
+            if isinstance(error, TimeoutError) or not again() or not failures.may_pass(error):
+                raise
+        await asyncio.sleep(pause * (0.5 + random.random()))  # noqa: S311 - no secret
+        pause *= 2
     return await once()
 
 
@@ -514,7 +545,7 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return error
 
 
-def _says(error: Exception, patience: float) -> bool | None:
+def _says(error: Exception, patience: float, signs: _Signs) -> bool | None:
     """What an error says about whether the server answers; None if nothing."""
     if failures.is_answer(error):
         return True
@@ -523,5 +554,5 @@ def _says(error: Exception, patience: float) -> bool | None:
     if isinstance(error, GraphRouteError):
         return None
     if isinstance(error, TimeoutError):
-        return False if patience >= _PATIENCE else None
+        return False if patience >= _PATIENCE and not signs.seen else None
     return False

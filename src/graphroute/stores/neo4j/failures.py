@@ -97,7 +97,7 @@ def _certificate(error: BaseException) -> bool:
 def translate(error: BaseException, *, where: str, query: str, entered: bool) -> GraphRouteError:
     """The error of ours for what the driver raised. `query`: its name. `entered`: whether the credentials were right before."""
     from neo4j.exceptions import ConfigurationError as DriverConfigurationError
-    from neo4j.exceptions import ConnectionAcquisitionTimeoutError, DriverError, Neo4jError
+    from neo4j.exceptions import ConnectionAcquisitionTimeoutError, DriverError, Neo4jError, UnsupportedServerProduct
 
     if isinstance(error, GraphRouteError):
         return error
@@ -110,6 +110,12 @@ def translate(error: BaseException, *, where: str, query: str, entered: bool) ->
             "the server's TLS certificate or protocol is not accepted",
             where=where,
             hint="use neo4j+s:// or bolt+s:// with a certificate of a known authority, or name its authority in GRAPHROUTE_NEO4J_CA",
+        )
+    if isinstance(error, UnsupportedServerProduct):
+        if entered:
+            return BackendUnavailableError("what answers does not speak as Neo4j does", where=where)
+        return ConfigurationError(
+            "what answers is no Neo4j of a supported version", where=where, hint="name the port of Bolt, usually 7687"
         )
     if isinstance(error, DriverConfigurationError):
         return ConfigurationError(f"the driver refuses the settings ({type(error).__name__})", where=where)
