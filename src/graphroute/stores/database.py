@@ -184,6 +184,8 @@ class Database:
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """A connection of its own that sees the store as it is now, whatever is written meanwhile."""
         connection = self._open(threading.current_thread())
+        # It may sort whole tables.
+        connection.execute("PRAGMA temp_store = FILE")
         connection.execute("BEGIN")
         try:
             connection.execute("SELECT 1 FROM pointer").fetchone()

@@ -257,7 +257,8 @@ class _Copier:
         self._stage(f"copy {table.name}")
         for rows, last in self._batches(sql.execute(table.select, bound), table):
             journal = _Journal(journal.since, journal.target, journal.at, journal.step, last[:keys], journal.turn + 1)
-            self._advance(table.copy, journal.text(), rows=rows)
+            query = table.copy if isinstance(table.copy, Query) else table.copy(last[0])
+            self._advance(query, journal.text(), rows=rows)
             self._rows += len(rows)
             self._moved(len(rows))
         self._staged()
@@ -417,6 +418,9 @@ class _Copier:
         size = 0
         last: tuple[Any, ...] = ()
         for row in cursor:
+            if batch and not isinstance(table.copy, Query) and row[0] != last[0]:
+                yield batch, last
+                batch, size = [], 0
             properties = properties_of(table.columns, row, table.make)
             for column in table.indexed:
                 value = properties.get(column)
@@ -582,7 +586,7 @@ def _fill(connection: Neo4jConnection, sql: sqlite3.Connection, sequence: int) -
                 insert("support_set", {row["key"]: row for row in rows_now}.values())
                 insert("support_member", ({**row, "support_set": row["key"]} for row in rows_now))
             elif table.name == "adjacency":
-                insert("adjacency", rows_now)
+                insert("adjacency", ({**row, "direction": 0} for row in rows_now))
                 mirrored = ({**row, "node": row["other"], "direction": 1, "other": row["node"]} for row in rows_now)
                 insert("adjacency", mirrored)
             else:

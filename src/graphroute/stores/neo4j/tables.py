@@ -20,14 +20,14 @@ class Table:
     `select`: rows born after :since up to :target, in the order of the first `len(start)` columns and after :a0, :a1 ...;
     `start`: what is before the first row. `ended`: rows born up to :since that died after it up to :target. `exists`: whether the
     record still has a row, by the columns `identity`. `indexed`: properties that an index of the server holds. `columns`: names of the
-    properties that `select` gives.
+    properties that `select` gives. `copy`: the statement, or what makes it for rows of one value of the first column.
     """
 
     name: str
     columns: tuple[str, ...]
     start: tuple[Any, ...]
     select: str
-    copy: Query
+    copy: Query | Callable[[str], Query]
     ended: str | None = None
     end: Query | None = None
     exists: str | None = None
@@ -52,7 +52,6 @@ def _support(row: Properties) -> Properties:
 
 
 def _fact(row: Properties) -> Properties:
-    del row["direction"]
     row["subject"], row["object"] = row.pop("node"), row.pop("other")
     return {**row, "fact": fact_hash(row["subject"], row["predicate"], row["object"], row["low"], row["high"])}
 
@@ -344,19 +343,19 @@ TABLES: Final[tuple[Table, ...]] = (
     ),
     Table(
         name="adjacency",
-        columns=("node", "predicate", "direction", "other", "low", "high", "scope", "born", "died"),
-        start=("", "", 0, "", 0, 0, 0, 0),
-        select="SELECT node, predicate, direction, other, low, high, scope, born, died FROM adjacency "
+        columns=("predicate", "node", "other", "low", "high", "scope", "born", "died"),
+        start=("", "", "", 0, 0, 0, 0),
+        select="SELECT predicate, node, other, low, high, scope, born, died FROM adjacency "
         "WHERE direction = 0 AND born > :since AND born <= :target "
-        "AND (node, predicate, direction, other, low, high, scope, born) > (:a0, :a1, :a2, :a3, :a4, :a5, :a6, :a7) "
-        "ORDER BY node, predicate, direction, other, low, high, scope, born",
-        copy=writes.COPY_FACT,
-        ended="SELECT node, predicate, direction, other, low, high, scope, born, died FROM adjacency "
+        "AND (predicate, node, other, low, high, scope, born) > (:a0, :a1, :a2, :a3, :a4, :a5, :a6) "
+        "ORDER BY predicate, node, other, low, high, scope, born",
+        copy=writes.copy_fact,
+        ended="SELECT predicate, node, other, low, high, scope, born, died FROM adjacency "
         "WHERE direction = 0 AND born <= :since AND died > :since AND died <= :target",
         end=writes.END_FACT,
-        exists="SELECT 1 FROM adjacency WHERE node = ? AND predicate = ? AND direction = ? AND other = ? AND low = ? AND high = ? "
+        exists="SELECT 1 FROM adjacency WHERE predicate = ? AND node = ? AND direction = 0 AND other = ? AND low = ? AND high = ? "
         "AND scope = ? AND born = ?",
-        identity=("node", "predicate", "direction", "other", "low", "high", "scope", "born"),
+        identity=("predicate", "node", "other", "low", "high", "scope", "born"),
         page=writes.PAGE_FACT,
         make=_fact,
         make_ended=_fact,

@@ -1,4 +1,4 @@
-"""Cypher of the write path, and the constraints and indexes that it and the question path rely on.
+"""Cypher of the write path: the lease, guarded batches, the switch of the pointer, forgetting, and reading a record back.
 
 Every statement that copies rows first takes the lock of the one `GraphrouteStore` node and goes on only if the caller still
 holds the lease and the journal is where the caller left it; the journal advances in the same transaction.
@@ -8,90 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from graphroute.errors import DataError
 from graphroute.stores.neo4j.connection import Query
-
-SCHEMA: Final[tuple[tuple[str, str], ...]] = (
-    (
-        "graphroute_store",
-        "CREATE CONSTRAINT graphroute_store IF NOT EXISTS FOR (n:GraphrouteStore) REQUIRE n.one IS UNIQUE",
-    ),
-    (
-        "graphroute_entity_id",
-        "CREATE CONSTRAINT graphroute_entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
-    ),
-    ("graphroute_scope_id", "CREATE CONSTRAINT graphroute_scope_id IF NOT EXISTS FOR (n:Scope) REQUIRE n.id IS UNIQUE"),
-    (
-        "graphroute_snapshot_sequence",
-        "CREATE CONSTRAINT graphroute_snapshot_sequence IF NOT EXISTS FOR (n:Snapshot) REQUIRE n.sequence IS UNIQUE",
-    ),
-    (
-        "graphroute_source_key",
-        "CREATE CONSTRAINT graphroute_source_key IF NOT EXISTS FOR (n:Source) REQUIRE n.key IS UNIQUE",
-    ),
-    (
-        "graphroute_passage_key",
-        "CREATE CONSTRAINT graphroute_passage_key IF NOT EXISTS FOR (n:Passage) REQUIRE n.key IS UNIQUE",
-    ),
-    (
-        "graphroute_assertion_key",
-        "CREATE CONSTRAINT graphroute_assertion_key IF NOT EXISTS FOR (n:Assertion) REQUIRE n.key IS UNIQUE",
-    ),
-    ("graphroute_term_id", "CREATE CONSTRAINT graphroute_term_id IF NOT EXISTS FOR (n:Term) REQUIRE n.id IS UNIQUE"),
-    ("graphroute_tombstone_hash", "CREATE INDEX graphroute_tombstone_hash IF NOT EXISTS FOR (n:Tombstone) ON (n.hash)"),
-    ("graphroute_vector_passage", "CREATE INDEX graphroute_vector_passage IF NOT EXISTS FOR (n:Vector) ON (n.passage)"),
-    (
-        "graphroute_scope_digest_scope",
-        "CREATE INDEX graphroute_scope_digest_scope IF NOT EXISTS FOR (n:ScopeDigest) ON (n.scope)",
-    ),
-    ("graphroute_source_id", "CREATE INDEX graphroute_source_id IF NOT EXISTS FOR (n:Source) ON (n.id)"),
-    ("graphroute_passage_id", "CREATE INDEX graphroute_passage_id IF NOT EXISTS FOR (n:Passage) ON (n.id)"),
-    (
-        "graphroute_passage_source",
-        "CREATE INDEX graphroute_passage_source IF NOT EXISTS FOR (n:Passage) ON (n.source_id)",
-    ),
-    (
-        "graphroute_entity_record_id",
-        "CREATE INDEX graphroute_entity_record_id IF NOT EXISTS FOR (n:EntityRecord) ON (n.id)",
-    ),
-    (
-        "graphroute_entity_type_entity",
-        "CREATE INDEX graphroute_entity_type_entity IF NOT EXISTS FOR (n:EntityType) ON (n.entity)",
-    ),
-    (
-        "graphroute_entity_type_type",
-        "CREATE INDEX graphroute_entity_type_type IF NOT EXISTS FOR (n:EntityType) ON (n.type)",
-    ),
-    (
-        "graphroute_entity_scope_entity",
-        "CREATE INDEX graphroute_entity_scope_entity IF NOT EXISTS FOR (n:EntityScope) ON (n.entity)",
-    ),
-    (
-        "graphroute_entity_source_entity",
-        "CREATE INDEX graphroute_entity_source_entity IF NOT EXISTS FOR (n:EntitySource) ON (n.entity)",
-    ),
-    ("graphroute_name_entity", "CREATE INDEX graphroute_name_entity IF NOT EXISTS FOR (n:Name) ON (n.entity)"),
-    ("graphroute_alias_lookup", "CREATE INDEX graphroute_alias_lookup IF NOT EXISTS FOR (n:Alias) ON (n.lookup)"),
-    (
-        "graphroute_attribute_entity",
-        "CREATE INDEX graphroute_attribute_entity IF NOT EXISTS FOR (n:Attribute) ON (n.entity)",
-    ),
-    (
-        "graphroute_attribute_lookup",
-        "CREATE INDEX graphroute_attribute_lookup IF NOT EXISTS FOR (n:Attribute) ON (n.lookup)",
-    ),
-    (
-        "graphroute_support_assertion",
-        "CREATE INDEX graphroute_support_assertion IF NOT EXISTS FOR (n:Support) ON (n.assertion_id)",
-    ),
-    ("graphroute_support_fact", "CREATE INDEX graphroute_support_fact IF NOT EXISTS FOR (n:Support) ON (n.fact)"),
-    ("graphroute_support_source", "CREATE INDEX graphroute_support_source IF NOT EXISTS FOR (n:Support) ON (n.source)"),
-    ("graphroute_ended_died", "CREATE INDEX graphroute_ended_died IF NOT EXISTS FOR (n:Ended) ON (n.died)"),
-    (
-        "graphroute_ended_fact_died",
-        "CREATE INDEX graphroute_ended_fact_died IF NOT EXISTS FOR (n:EndedFact) ON (n.died)",
-    ),
-)
-"""Name and statement of each constraint and index, other than those of full text and vectors."""
 
 # The store on the server ------------------------------------------------------------------------------------------------
 
@@ -228,16 +146,35 @@ COPY_ASSERTION: Final = Query(
 COPY_SUPPORT: Final = Query(
     "copy_support", f"{_GUARD}CALL () {{ UNWIND $rows AS row CREATE (n:Support) SET n = row {_ENDED} }}{_DONE}"
 )
-COPY_FACT: Final = Query(
-    "copy_fact",
-    f"""{_GUARD}CALL () {{
+
+
+def relationship_type(predicate: str) -> str:
+    """A predicate as an identifier of Cypher. Raises DataError for what no identifier may hold.
+
+    Cypher reads `\\uXXXX` anywhere in a text before anything else, and a doubled backtick inside backticks as one.
+    """
+    if not predicate or "\0" in predicate:
+        raise DataError(f"the predicate {predicate[:40]!r} cannot be the type of a relationship")
+    escaped = predicate.replace("\\", "\\u005C").replace("`", "``")
+    return f"`{escaped}`"
+
+
+def copy_fact(predicate: str) -> Query:
+    """Copies facts of one predicate, the one thing here that no parameter can say: Neo4j 5.26.0 takes the first type it
+    has seen for every later `$(type)` of a relationship it makes. A type that is not the predicate ends the transaction."""
+    return Query(
+        "copy_fact",
+        f"""{_GUARD}CALL () {{
   UNWIND $rows AS row
   MERGE (s:Entity {{id: row.subject}})
   MERGE (o:Entity {{id: row.object}})
-  CREATE (s)-[:$(row.predicate) {{fact: row.fact, low: row.low, high: row.high, scope: row.scope, born: row.born, died: row.died}}]->(o)
+  CREATE (s)-[r:{relationship_type(predicate)} {{fact: row.fact, low: row.low, high: row.high, scope: row.scope, born: row.born, died: row.died}}]->(o)
+  FOREACH (_ IN CASE WHEN type(r) = row.predicate THEN [] ELSE [1 / 0] END | SET r.wrong = true)
   FOREACH (_ IN CASE WHEN row.died < $live THEN [1] ELSE [] END | CREATE (n:EndedFact) SET n = row)
 }}{_DONE}""",
-)
+    )
+
+
 COPY_VECTOR: Final = Query(
     "copy_vector",
     f"""{_GUARD}CALL () {{
@@ -332,7 +269,7 @@ END_FACT: Final = Query(
     "end_fact",
     f"""{_GUARD}CALL () {{
   UNWIND $rows AS row
-  MATCH (:Entity {{id: row.subject}})-[r:$(row.predicate)]->(:Entity {{id: row.object}})
+  MATCH (:Entity {{id: row.subject}})-[r]->(:Entity {{id: row.object}})
   WHERE r.fact = row.fact AND r.scope = row.scope AND r.born = row.born AND r.died <> row.died
   SET r.died = row.died
   CREATE (n:EndedFact) SET n = row
@@ -369,7 +306,7 @@ FORGET_FACTS: Final = Query(
     """CYPHER 5
 MATCH (n:EndedFact) WHERE n.died <= $oldest
 WITH n LIMIT $limit
-OPTIONAL MATCH (:Entity {id: n.subject})-[r:$(n.predicate)]->(:Entity {id: n.object})
+OPTIONAL MATCH (:Entity {id: n.subject})-[r]->(:Entity {id: n.object})
 WHERE r.fact = n.fact AND r.scope = n.scope AND r.born = n.born
 WITH collect(r) AS facts, collect(DISTINCT n) AS marks
 FOREACH (r IN facts | DELETE r)

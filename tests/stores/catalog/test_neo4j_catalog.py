@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+
+from graphroute.stores.catalog.base import Catalog
+from graphroute.stores.graph.base import GraphStore
+from graphroute.stores.neo4j.migrate import migrate
+from graphroute.testing.catalog import CatalogConformance
+from graphroute.testing.neo4j import ServerWorlds
+from graphroute.testing.strategies import World
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module", params=["5.26", "2026"])
+def worlds(request: pytest.FixtureRequest, neo4j_lease: Callable[..., Any]) -> Iterator[ServerWorlds]:
+    with neo4j_lease(request.param) as server, server.connect() as connection:
+        migrate(connection)
+        yield ServerWorlds(connection)
+
+
+class TestNeo4jCatalog(CatalogConformance):
+    cases = 1
+
+    @pytest.fixture(autouse=True)
+    def _server(self, worlds: ServerWorlds) -> None:
+        self.worlds = worlds
+
+    def opened(self, world: World) -> AbstractContextManager[tuple[Catalog, GraphStore]]:
+        return self.worlds.opened(world)
