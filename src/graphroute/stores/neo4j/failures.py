@@ -84,7 +84,9 @@ def may_pass(error: BaseException) -> bool:
     from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable, SessionExpired
 
     if isinstance(error, Neo4jError):
-        return code_of(error) not in MEMORY | DEADLINE | CREDENTIALS and error.is_retryable()
+        # Who has waited for a lock as long as the server allows does not wait again.
+        waited = code_of(error).endswith("LockAcquisitionTimeout")
+        return not waited and code_of(error) not in MEMORY | DEADLINE | CREDENTIALS and error.is_retryable()
     if isinstance(error, (ServiceUnavailable, SessionExpired)):
         return not _certificate(error)
     return isinstance(error, (OSError, EOFError)) or (isinstance(error, DriverError) and error.is_retryable())
