@@ -205,3 +205,20 @@ def test_without_facts_there_is_nothing_to_report(tmp_path):
     with opened(tmp_path / "s.db") as held:
         found = run(held, global_community.GlobalCommunity, question("themes"))
     assert found.verdict is Verdict.EMPTY
+
+
+def test_an_approximate_search_is_flagged(backends):
+    exact = run(backends, vector.Vector, question("who owns checkout"), k=3)
+    assert exact.hits
+    assert exact.flags == ()
+
+    class Approximate:
+        model = backends.vectors.model
+        search = backends.vectors.search
+
+        def is_exact(self, *, view, deadline=None):
+            return False
+
+    found = run(replace(backends, vectors=Approximate()), vector.Vector, question("who owns checkout"), k=3)
+    assert found.flags == ("approximate_vectors",)
+    assert found.hits == exact.hits
