@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from graphroute.decision_log.reader import read_records, upgrade
-from graphroute.decision_log.record import KEY_VARIABLE
+from graphroute.decision_log.record import KEY_VARIABLE, SCHEMA
 from graphroute.decision_log.writer import MAX_RECORD_BYTES, DecisionLog, log_files
 from graphroute.errors import BackendError, DataError
 
@@ -177,11 +177,12 @@ STORED = Path(__file__).parent / "records"
 @pytest.mark.parametrize("file", sorted(STORED.glob("*.jsonl")), ids=lambda file: file.stem)
 def test_records_of_every_version_are_read(file: Path) -> None:
     for found in read_records(file):
-        assert found["schema"] == 1
+        assert found["schema"] == SCHEMA
+        assert found["prompt"]["profile"] == "full"
         assert found["route"]
 
 
-@pytest.mark.parametrize("version", [0, 2, None, "1", True])
+@pytest.mark.parametrize("version", [0, SCHEMA + 1, None, "1", True])
 def test_an_unknown_version_is_refused(version: object) -> None:
     with pytest.raises(DataError, match="schema"):
         upgrade({"schema": version})

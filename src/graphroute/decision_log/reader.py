@@ -11,7 +11,16 @@ from graphroute.decision_log.record import SCHEMA
 from graphroute.decision_log.writer import log_files
 from graphroute.errors import DataError
 
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+def _to_2(record: dict[str, Any]) -> dict[str, Any]:
+    """Adds the profile of the text, which was full, and the unknown numbers of its nodes and facts."""
+    prompt = record.get("prompt")
+    if prompt is not None:
+        prompt = {**prompt, "profile": "full", "nodes": None, "facts": None}
+    return {**record, "schema": 2, "prompt": prompt}
+
+
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _to_2}
 """For each past schema version the step to the next one."""
 
 

@@ -16,7 +16,7 @@ from graphroute.types.retrieval import RetrievalResult
 from graphroute.types.time import format_instant
 from graphroute.types.trace import Attempt, Trace
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the record's shape; readers accept every version up to it."""
 KEY_VARIABLE = "GRAPHROUTE_LOG_KEY"
 """Environment variable with the secret under which questions and readers are hashed."""
