@@ -47,6 +47,11 @@ class Neo4jLexical:
         self._connection = connection
         self._views: Recent[_Corpus] = Recent(_KEPT_VIEWS)
 
+    def prepare(self, *, view: View) -> None:
+        """Count the view's passages and their lengths, once for all that see the same."""
+        if view.scopes:
+            self._corpus(view, None)
+
     def search(
         self,
         query: str,

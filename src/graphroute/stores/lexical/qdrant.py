@@ -54,6 +54,13 @@ class QdrantLexical:
         self._collection = Collection(connection, "lexical")
         self._views: Recent[_Corpus] = Recent(_KEPT_VIEWS)
 
+    def prepare(self, *, view: View) -> None:
+        """Count the view's passages and their lengths, once for all that see the same."""
+        scoped = scoped_filter(view)
+        if scoped is not None:
+            name, _ = self._collection.current(view)
+            self._corpus(name, scoped, None)
+
     def search(
         self,
         query: str,

@@ -21,6 +21,7 @@ from graphroute.stores.neo4j import writes
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.facts import LONGEST_ID
 from graphroute.stores.neo4j.tables import TABLES, Properties, Table, properties_of
+from graphroute.stores.neo4j.vectors import replicate_vectors
 from graphroute.stores.schema import FORMAT_VERSION, LIVE, STORE_SETTING
 from graphroute.stores.writer import COLUMNS
 
@@ -235,6 +236,9 @@ class _Copier:
         if min(snapshots) > journal.since > 0:
             journal = self._find_lost(sql, journal, min(snapshots))
         self._settle_vectors(sql, journal)
+        self._stage("index vectors")
+        replicate_vectors(self._connection, self._db)
+        self._staged()
         settings = dict(sql.execute("SELECT key, value FROM setting").fetchall())
         rows = [
             {"sequence": sequence, "published_at": published_at}

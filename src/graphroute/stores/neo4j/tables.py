@@ -9,6 +9,7 @@ from typing import Any, Final
 from graphroute.stores.neo4j import writes
 from graphroute.stores.neo4j.connection import Query
 from graphroute.stores.neo4j.facts import fact_hash, lookup_form
+from graphroute.stores.neo4j.search_fields import search_fields
 
 Properties = dict[str, Any]
 
@@ -54,6 +55,10 @@ def _support(row: Properties) -> Properties:
 def _fact(row: Properties) -> Properties:
     row["subject"], row["object"] = row.pop("node"), row.pop("other")
     return {**row, "fact": fact_hash(row["subject"], row["predicate"], row["object"], row["low"], row["high"])}
+
+
+def _searchable(row: Properties) -> Properties:
+    return {**row, **search_fields(row)}
 
 
 TABLES: Final[tuple[Table, ...]] = (
@@ -157,6 +162,7 @@ TABLES: Final[tuple[Table, ...]] = (
         page=writes.PAGE_PASSAGE,
         first=0,
         indexed=("id",),
+        make=_searchable,
     ),
     Table(
         name="entity_scope",
