@@ -156,7 +156,7 @@ class _Copier:
                     where=self._where,
                     hint="give the store a database of its own, or read that graph: graphroute init --from",
                 )
-            self._connection.write(writes.FOUND, {"id": self._store, "format": FORMAT_VERSION})
+            self._sure(writes.FOUND, {"id": self._store, "format": FORMAT_VERSION})
             found = self._connection.read(writes.STORE)
         store, format_, _, _, owner, _, _ = found[0]
         if store != self._store and not replace:
@@ -167,7 +167,7 @@ class _Copier:
             raise DataError(f"store format {format_}", where=self._where, allowed=f"format {FORMAT_VERSION}")
         self._replace = store != self._store
         given = {"id": store, "owner": self._owner, "dead": owner if _ended(owner) else "-", "lease": self._lease}
-        taken = self._connection.write(writes.LEASE, given)
+        taken = self._sure(writes.LEASE, given)
         if not taken:
             left = max(0, int(self._connection.read(writes.STORE)[0][5])) / 1000
             raise BackendUnavailableError(
@@ -236,9 +236,10 @@ class _Copier:
         if min(snapshots) > journal.since > 0:
             journal = self._find_lost(sql, journal, min(snapshots))
         self._settle_vectors(sql, journal)
-        self._stage("index vectors")
-        replicate_vectors(self._connection, self._db)
-        self._staged()
+        if journal.target == max(snapshots):
+            self._stage("index vector")
+            self._rows += replicate_vectors(self._connection, self._db)
+            self._staged()
         settings = dict(sql.execute("SELECT key, value FROM setting").fetchall())
         rows = [
             {"sequence": sequence, "published_at": published_at}
@@ -349,17 +350,17 @@ class _Copier:
             send()
         gone = [{"passage": passage, "identity": identity} for passage, identity in sorted(held)]
         for begin in range(0, len(gone), self._batch):
-            self._connection.write(writes.DROP_VECTORS, {"rows": gone[begin : begin + self._batch]})
+            self._sure(writes.DROP_VECTORS, {"rows": gone[begin : begin + self._batch]})
         self._staged()
 
     # Dropping -------------------------------------------------------------------------------------------------------------
 
     def _forget(self, oldest: int) -> None:
         """Delete what only snapshots older than `oldest` can read. Their views raise SnapshotError from then on."""
-        self._connection.write(writes.FORGET_SNAPSHOTS, {"owner": self._owner, "lease": self._lease, "oldest": oldest})
+        self._sure(writes.FORGET_SNAPSHOTS, {"owner": self._owner, "lease": self._lease, "oldest": oldest})
         for query in (writes.FORGET_FACTS, writes.FORGET_ROWS):
             self._repeat(query, oldest=oldest)
-        self._connection.write(writes.FORGET_DIGESTS, {"oldest": oldest})
+        self._sure(writes.FORGET_DIGESTS, {"oldest": oldest})
 
     def _reset(self) -> None:
         """Drop all data. Readers find no snapshot until the copy is whole."""
@@ -377,15 +378,22 @@ class _Copier:
 
     def _repeat(self, query: Query, count: bool = True, **parameters: object) -> None:
         while True:
-            if not self._connection.write(writes.RENEW, {"owner": self._owner, "lease": self._lease}):
+            if not self._sure(writes.RENEW, {"owner": self._owner, "lease": self._lease}):
                 raise BackendUnavailableError("another process has taken over the copy", where=self._where)
-            size = self._connection.write(query, {"limit": _WIPED_AT_ONCE, "live": LIVE, **parameters})[0][0]
+            size = self._sure(query, {"limit": _WIPED_AT_ONCE, "live": LIVE, **parameters})[0][0]
             if count:
                 self._forgotten += size
             if size < _WIPED_AT_ONCE:
                 return
 
     # One transaction ------------------------------------------------------------------------------------------------------
+
+    def _sure(self, query: Query, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """Run a statement that may be run twice; once more if nobody knows whether it was kept."""
+        try:
+            return self._connection.write(query, parameters)
+        except OutcomeUnknownError:
+            return self._connection.write(query, parameters)
 
     def _advance(self, query: Query, journal: str, rows: Sequence[Properties] = (), **more: object) -> None:
         """Run a guarded statement that moves the journal. If nobody knows whether it was kept, the journal does."""

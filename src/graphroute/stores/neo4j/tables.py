@@ -47,6 +47,10 @@ def _with_lookup(column: str) -> Callable[[Properties], Properties]:
     return make
 
 
+def _passage(row: Properties) -> Properties:
+    return {**row, **search_fields(row)}
+
+
 def _support(row: Properties) -> Properties:
     fact = fact_hash(row.pop("subject"), row.pop("predicate"), row.pop("object"), row.pop("low"), row.pop("high"))
     return {**row, "fact": fact}
@@ -55,10 +59,6 @@ def _support(row: Properties) -> Properties:
 def _fact(row: Properties) -> Properties:
     row["subject"], row["object"] = row.pop("node"), row.pop("other")
     return {**row, "fact": fact_hash(row["subject"], row["predicate"], row["object"], row["low"], row["high"])}
-
-
-def _searchable(row: Properties) -> Properties:
-    return {**row, **search_fields(row)}
 
 
 TABLES: Final[tuple[Table, ...]] = (
@@ -162,7 +162,7 @@ TABLES: Final[tuple[Table, ...]] = (
         page=writes.PAGE_PASSAGE,
         first=0,
         indexed=("id",),
-        make=_searchable,
+        make=_passage,
     ),
     Table(
         name="entity_scope",
