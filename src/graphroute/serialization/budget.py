@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from graphroute.models.tokenizers.base import Tokenizer
@@ -128,7 +130,25 @@ def pack(
     missing, as far as there is room. Empty text if not even the header fits. A bundle that fits as a whole is written and counted once; else
     the number of units that fit is judged from a few of them and found by texts of about that size.
     """
-    packing = _Packing(bundle, form, budget, tokenizer, profile, arrange, seed)
+    with _collector_paused():
+        return _packed(_Packing(bundle, form, budget, tokenizer, profile, arrange, seed))
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """No cycle collection meanwhile: tens of thousands of records made at once, none in a cycle, would start several over the whole heap."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _packed(packing: _Packing) -> Packed:
+    bundle, budget = packing.bundle, packing.budget
     order = sorted(bundle.units, key=lambda unit: (unit.kind != "path", unit.rank))
     stated = bundle.omissions[:MAX_OMISSIONS]
     share = _judged(packing, order)

@@ -16,6 +16,7 @@ from graphroute.serialization.visible import harmless, visible
 BARE = re.compile(r"[\w@:./+-]+")
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _LOCAL = re.compile(r"[NSFU][0-9]")
+_ASCII_BARE = re.compile(r"(?![NSFU][0-9])[A-Za-z0-9@][\w@:./+-]*")
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.)|$)")
 _DECODED = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r", '"': '"'}
 _SHORT = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
@@ -30,7 +31,9 @@ def by_number(character: str) -> str:
 
 def is_bare(text: str) -> bool:
     """True if a word is written as it is."""
-    if not text or not (text[0].isalnum() or text[0] == "@"):
+    if text.isascii():
+        return bool(_ASCII_BARE.fullmatch(text))
+    if not (text[0].isalnum() or text[0] == "@"):
         return False
     return bool(BARE.fullmatch(text)) and not _LOCAL.match(text) and harmless(text)
 

@@ -41,13 +41,14 @@ def span_text(span: SourceSpan, numbers: dict[str, int]) -> str:
 def proof_text(assertions: Sequence[AssertionRecord], numbers: dict[str, int], *, lean: bool) -> str:
     """Assertions with their support sets, each field with a space before it."""
     parts = []
-    for assertion in assertions:
+    for id, supports in assertions:
         if not lean:
-            parts.append(f" {word(assertion.id)}")
-        for number, support in enumerate(assertion.supports):
+            parts.append(f" {word(id)}")
+        for number, support in enumerate(supports):
             if number:
                 parts.append(" |")
-            parts.extend([f" {span_text(span, numbers)}" for span in support])
+            for span in support:
+                parts.append(f" {span_text(span, numbers)}")
     return "".join(parts)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from graphroute.errors import ConfigurationError
-from graphroute.serialization.records import FactRecord, NodeRecord, PathRecord, Profile, Records, local_ids
+from graphroute.serialization.records import FactRecord, NodeRecord, PathRecord, Profile, Records, as_checked, local_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def _arranged(records: Records, nodes: Sequence[int], facts: Sequence[int]) -> R
     """The same records with nodes and facts in that order; in lean records with the local ids that follow from it."""
     place = {index: number for number, index in enumerate(facts)}
     units = tuple(
-        replace(unit, hops=tuple((place[index], way) for index, way in unit.hops))
+        unit._replace(hops=tuple([(place[index], way) for index, way in unit.hops]))
         if isinstance(unit, PathRecord)
         else unit
         for unit in records.units
@@ -173,7 +173,8 @@ def _arranged(records: Records, nodes: Sequence[int], facts: Sequence[int]) -> R
         facts=tuple(records.facts[index] for index in facts),
         units=units,
     )
-    return renumbered(arranged) if records.profile is Profile.LEAN else arranged
+    found = renumbered(arranged) if records.profile is Profile.LEAN else arranged
+    return as_checked(found) if records.checked else found
 
 
 def renumbered(records: Records) -> Records:
@@ -182,10 +183,10 @@ def renumbered(records: Records) -> Records:
     return replace(
         records,
         nodes=tuple(NodeRecord(id=names[one.id], types=one.types, name=one.name) for one in records.nodes),
-        facts=tuple(replace(one, subject=names[one.subject], object=names[one.object]) for one in records.facts),
+        facts=tuple(one._replace(subject=names[one.subject], object=names[one.object]) for one in records.facts),
         answers=tuple(one if one.id is None else replace(one, id=names[one.id]) for one in records.answers),
         units=tuple(
-            replace(one, binding=names.get(one.binding, one.binding))
+            one._replace(binding=names.get(one.binding, one.binding))
             if isinstance(one, PathRecord) and one.binding is not None
             else one
             for one in records.units

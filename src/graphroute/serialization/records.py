@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from graphroute.errors import DataError
 from graphroute.types.evidence import Degradation, EvidenceBundle, EvidenceUnit, Omission
@@ -29,8 +30,7 @@ class Profile(StrEnum):
     LEAN = "lean"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRecord:
+class SourceRecord(NamedTuple):
     """A source that is cited. `title` and `date` are given where its text is shown; `date`: its own, else in force since."""
 
     id: str
@@ -38,25 +38,22 @@ class SourceRecord:
     date: Instant | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeRecord:
+class NodeRecord(NamedTuple):
     """An entity."""
 
     id: str
-    types: tuple[str, ...] = ()
     name: str
+    types: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssertionRecord:
+class AssertionRecord(NamedTuple):
     """An assertion that states a fact. Each support set proves it by itself; the spans of one set prove it together."""
 
     id: str
     supports: tuple[tuple[SourceSpan, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactRecord:
+class FactRecord(NamedTuple):
     """A fact; `subject` and `object` are ids of node records. `negated`: stated not to hold in that time."""
 
     subject: str
@@ -67,8 +64,7 @@ class FactRecord:
     assertions: tuple[AssertionRecord, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathRecord:
+class PathRecord(NamedTuple):
     """A unit: hops as (index into the fact records, direction walked), each from where the one before arrived."""
 
     id: str
@@ -78,8 +74,7 @@ class PathRecord:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassageRecord:
+class PassageRecord(NamedTuple):
     """A unit: `text` is `[start, end)` of a source; lean records leave the bounds to the bundle."""
 
     id: str
@@ -91,8 +86,7 @@ class PassageRecord:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportRecord:
+class ReportRecord(NamedTuple):
     """A unit: a community report and the sources it was made from."""
 
     id: str
@@ -134,6 +128,7 @@ class Records:
     units: tuple[UnitRecord, ...] = ()
     omissions: tuple[Omission, ...] = ()
     interleaved: bool = field(default=False, compare=False)
+    checked: bool = field(default=False, init=False, compare=False, repr=False)
 
     @property
     def count(self) -> int:
@@ -191,31 +186,34 @@ class _Builder:
         known = self.facts.get(key)
         if known is not None:
             return known
-        self.node(fact.subject)
-        self.node(fact.object)
-        record = FactRecord(
-            subject=fact.subject,
-            predicate=fact.predicate,
-            object=fact.object,
-            validity=fact.validity,
-            negated=fact.negated,
-            assertions=tuple(map(self.assertion, fact.assertion_ids)),
-        )
+        subject, target, nodes = fact.subject, fact.object, self.nodes
+        if subject not in nodes:
+            self.node(subject)
+        if target not in nodes:
+            self.node(target)
+        assertions = tuple(map(self.assertion, fact.assertion_ids))
         self.facts[key] = index = len(self.fact_records)
-        self.fact_records.append(record)
+        self.fact_records.append(FactRecord(subject, fact.predicate, target, fact.validity, fact.negated, assertions))
         return index
 
     def assertion(self, assertion_id: str) -> AssertionRecord:
+        supports = self.bundle.supports.get(assertion_id, ())
+        sources = self.sources
+        for support in supports:
+            id = support.span.source_id
+            if id not in sources:
+                sources[id] = SourceRecord(id)
+        if len(supports) == 1:
+            return AssertionRecord(assertion_id, ((supports[0].span,),))
         sets: dict[int, list[SourceSpan]] = {}
-        for support in self.bundle.supports.get(assertion_id, ()):
-            self.source(support.span.source_id)
+        for support in supports:
             sets.setdefault(support.group, []).append(support.span)
-        return AssertionRecord(id=assertion_id, supports=tuple(map(tuple, sets.values())))
+        return AssertionRecord(assertion_id, tuple(map(tuple, sets.values())))
 
     def unit(self, unit: EvidenceUnit) -> UnitRecord:
         if unit.path is not None:
-            hops = tuple((self.fact(hop.fact), hop.direction) for hop in unit.path.hops)
-            return PathRecord(id=unit.id, hops=hops, binding=unit.binding, conflict=unit.conflict, note=unit.note)
+            hops = tuple([(self.fact(hop.fact), hop.direction) for hop in unit.path.hops])
+            return PathRecord(unit.id, hops, unit.binding, unit.conflict, unit.note)
         if unit.passage is not None:
             passage = unit.passage
             date = passage.timestamp if passage.timestamp is not None else passage.validity.start
@@ -261,7 +259,7 @@ def records_of(
     for answer in shown:
         if answer.id is not None:
             builder.node(answer.id, answer.display)
-    unit_records = tuple(builder.unit(unit) for unit in chosen)
+    unit_records = tuple(map(builder.unit, chosen))
     return Records(
         snapshot=bundle.snapshot,
         access=bundle.access,
@@ -319,28 +317,40 @@ def project(records: Records, profile: Profile) -> Records:
     if profile is Profile.FULL:
         raise DataError("lean records do not hold what full ones do")
     nodes, sources = local_ids(records)
-    facts = []
-    for fact in records.facts:
+    spans = {id: SourceSpan(local) for id, local in sources.items()}
+
+    def lean_proof(assertions: tuple[AssertionRecord, ...]) -> tuple[AssertionRecord, ...]:
+        if len(assertions) == 1 and len(assertions[0].supports) == 1 and len(assertions[0].supports[0]) == 1:
+            return (AssertionRecord("", ((spans[assertions[0].supports[0][0].source_id],),)),)
         sets = dict.fromkeys(
-            tuple(dict.fromkeys(SourceSpan(sources[span.source_id]) for span in support))
-            for assertion in fact.assertions
+            tuple(dict.fromkeys([spans[span.source_id] for span in support]))
+            for assertion in assertions
             for support in assertion.supports
         )
-        proof = (AssertionRecord(id="", supports=tuple(sets)),) if sets else ()
-        facts.append(
-            replace(fact, subject=nodes[fact.subject], object=nodes[fact.object], assertions=proof),
-        )
-    return replace(
+        return (AssertionRecord("", tuple(sets)),) if sets else ()
+
+    facts = [
+        FactRecord(nodes[subject], predicate, nodes[target], validity, negated, lean_proof(assertions))
+        for subject, predicate, target, validity, negated, assertions in records.facts
+    ]
+    lean = replace(
         records,
         profile=profile,
         snapshot="",
         access="",
         answers=tuple(one if one.id is None else replace(one, id=nodes[one.id]) for one in records.answers),
-        sources=tuple(replace(one, id=sources[one.id]) for one in records.sources),
-        nodes=tuple(replace(one, id=nodes[one.id]) for one in records.nodes),
+        sources=tuple([SourceRecord(sources[one.id], one.title, one.date) for one in records.sources]),
+        nodes=tuple([NodeRecord(nodes[one.id], one.name, one.types) for one in records.nodes]),
         facts=tuple(facts),
-        units=tuple(_lean_unit(unit, nodes, sources) for unit in records.units),
+        units=tuple([_lean_unit(unit, nodes, sources) for unit in records.units]),
     )
+    return as_checked(lean) if records.checked else lean
+
+
+def as_checked(records: Records) -> Records:
+    """Marks records that fit together because they were made from such."""
+    object.__setattr__(records, "checked", True)
+    return records
 
 
 def local_ids(records: Records) -> tuple[dict[str, str], dict[str, str]]:
@@ -353,10 +363,10 @@ def local_ids(records: Records) -> tuple[dict[str, str], dict[str, str]]:
 
 def _lean_unit(unit: UnitRecord, nodes: Mapping[str, str], sources: Mapping[str, str]) -> UnitRecord:
     if isinstance(unit, PathRecord):
-        return unit if unit.binding is None else replace(unit, binding=nodes.get(unit.binding, unit.binding))
+        return unit if unit.binding is None else unit._replace(binding=nodes.get(unit.binding, unit.binding))
     if isinstance(unit, PassageRecord):
-        return replace(unit, source_id=sources[unit.source_id], start=None, end=None)
-    return replace(unit, community="", source_ids=tuple(sources[one] for one in unit.source_ids))
+        return unit._replace(source_id=sources[unit.source_id], start=None, end=None)
+    return unit._replace(community="", source_ids=tuple(sources[one] for one in unit.source_ids))
 
 
 def check(records: Records) -> Records:
@@ -365,6 +375,8 @@ def check(records: Records) -> Records:
     An id declared twice or not at all, a source that nothing cites, a path that jumps, a malformed unit id or span; in lean records
     whatever only full ones may hold.
     """
+    if records.checked:
+        return records
     _unique("source", (source.id for source in records.sources))
     nodes = _unique("node", (node.id for node in records.nodes))
     _unique("unit", (unit.id for unit in records.units))
@@ -395,7 +407,7 @@ def check(records: Records) -> Records:
                         _bounds(span)
     if lean:
         _check_lean(records)
-    return records
+    return as_checked(records)
 
 
 def _walk(unit: PathRecord, facts: Sequence[FactRecord]) -> None:

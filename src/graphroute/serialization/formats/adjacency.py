@@ -19,7 +19,7 @@ r"""Adjacency list: entities of one type on a line, facts of one subject on a li
 - `UN NN>NN<NN`: a path from its first entity; `>` walks a fact from subject to object, `<` against it. Of several facts with these ends in that direction `#2`
   names the second in the order of the text, and so on. Then ` => NN` or ` => BINDING` where it is not the last entity, ` => -` for none, `conflict`, `note=`.
 
-Names are bare if they start with a letter, digit or `@`, hold none of `"`, `;`, `=`, `\` and nothing suspect, end in no blank and do not look like a local id;
+Names are bare if they start with a letter, digit or `@`, hold none of `"`, `;`, `=`, `<`, `\` and nothing suspect, end in no blank and do not look like a local id;
 types also hold no `:`. Other values are words and tails (`escaping`). Lean: as in the edge list.
 Interleaved: an entity stands before the first fact that names it.
 """
@@ -50,13 +50,16 @@ from graphroute.serialization.visible import harmless
 from graphroute.types.graph import Direction
 from graphroute.types.time import ALWAYS
 
-_PHRASE = re.compile(r'[^";=\\]+')
+_PHRASE = re.compile(r'[^";=<\\]+')
+_ASCII_PHRASE = re.compile(r"(?![NSFU][0-9])[A-Za-z0-9@][ !#-:>-\[\]-~]*")
 _LOCAL = re.compile(r"[NSFU][0-9]")
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 
 
 def _is_phrase(text: str) -> bool:
-    if not text or not (text[0].isalnum() or text[0] == "@") or text[-1] == " ":
+    if text.isascii():
+        return bool(_ASCII_PHRASE.fullmatch(text)) and text[-1] != " "
+    if not (text[0].isalnum() or text[0] == "@") or text[-1] == " ":
         return False
     return bool(_PHRASE.fullmatch(text)) and not _LOCAL.match(text) and harmless(text)
 
