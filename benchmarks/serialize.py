@@ -20,8 +20,8 @@ from graphroute.serialization.formats import FORMATS
 from graphroute.serialization.serialize import serialize
 from graphroute.types.evidence import EvidenceBundle, EvidenceUnit
 from graphroute.types.graph import Direction, Entity, Fact, Hop, Path, Support
-from graphroute.types.retrieval import ScoreKind
 from graphroute.types.prompt import SerializedEvidence
+from graphroute.types.retrieval import ScoreKind
 from graphroute.types.source import SourceSpan
 from graphroute.types.time import Interval
 

@@ -53,6 +53,9 @@ def test_a_right_store_is_ok(store: Path) -> None:
     [
         ("tokenizer: no_such_encoding\n", "routes file", "no_such_encoding", 3),
         ("stores: {lexical: qdrant}\n", "stores", "stores.qdrant is not set", 3),
+        ("stores: {graph: neo4j}\n", "stores", "stores.neo4j is not set", 3),
+        ("stores: {graph: neo4j, neo4j: 'bolt://127.0.0.1:9'}\n", "stores", "GRAPHROUTE_NEO4J_PASSWORD", 3),
+        ("stores: {lexical: qdrant, qdrant: 'http://127.0.0.1:9'}\n", "Qdrant", "cannot reach", 5),
         ("stores: {vectors: qdrant}\n", "routes file", "vectors", 3),
         ("model: {base_url: 'http://127.0.0.1:9/v1', model: m}\n", "model", "cannot be reached", 5),
         ("log: {path: /proc/nowhere/log.jsonl}\n", "decision log", "cannot be written", 5),
@@ -93,3 +96,10 @@ def test_a_snapshot_that_was_never_published_is_told(store: Path) -> None:
     assert [one.said for one in examine(store) if one.state is State.WARNING and one.subject == "store file"] == [
         "snapshot 2 is complete and not published (1 is)"
     ]
+
+
+def test_a_server_that_is_not_there(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHROUTE_NEO4J_PASSWORD", "canary-7f")
+    found = examine(store, routes=routes(tmp_path, "stores: {graph: neo4j, neo4j: 'bolt://127.0.0.1:9'}\n"))
+    assert wrong(found)["stores"][1] == 5
+    assert not any("canary-7f" in f"{one.said}{one.action}" for one in found)

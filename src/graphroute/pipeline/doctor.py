@@ -187,9 +187,11 @@ def _stores(place: Place, config: RoutesConfig) -> list[Finding]:
             return found
         names = f"catalog {plan.catalog}, graph {plan.graph}, lexical {plan.lexical}, vector {plan.vector}"
         found.append(Finding(subject="stores", state=State.OK, said=names))
+        content = _content(stores)
+        # What the content was read from is open by now.
         for name, resource in sorted(stores.resources.items()):
             found += _resource(name, resource)
-        found += _content(stores)
+        found += content
     return found
 
 
@@ -203,7 +205,45 @@ def _resource(name: str, resource: Any) -> list[Finding]:
             said = f"snapshot {staged} is complete and not published ({published} is)"
             action = "run the ingest again; a store it is copied to did not take it"
             found.append(Finding(subject="store file", state=State.WARNING, said=said, action=action))
+    elif name == "neo4j":
+        found += _neo4j(resource)
+    elif name == "qdrant":
+        _try(found, "Qdrant", lambda: _qdrant(resource), str)
     return found
+
+
+def _neo4j(connection: Any) -> list[Finding]:
+    """Version, schema and what the account and the server allow too much."""
+    from graphroute.stores.neo4j.migrate import require_current
+    from graphroute.stores.neo4j.privileges import examine as examine_privileges
+
+    found: list[Finding] = []
+    seen = _try(
+        found,
+        "Neo4j",
+        lambda: examine_privileges(connection),
+        lambda seen: f"{connection.settings.uri}, {seen.version} {seen.edition}",
+    )
+    if seen is not None:
+        found += [
+            Finding(
+                subject=f"Neo4j {one.name}",
+                state={"wrong": State.WRONG, "warning": State.WARNING}.get(one.weight, State.OK),
+                said=one.said,
+                action=one.close,
+                exit_code=3 if one.weight == "wrong" else 0,
+            )
+            for one in seen.findings
+        ]
+        _try(found, "Neo4j schema", lambda: require_current(connection), lambda _: "every migration was applied")
+    return found
+
+
+def _qdrant(connection: Any) -> str:
+    if connection.is_local:
+        names = sorted(one.name for one in connection.call("get_collections").collections)
+        return f"{connection.settings.where}, the client's local mode, {len(names)} collections"
+    return f"{connection.settings.where}, version {connection.call('info').version}"
 
 
 def _file(database: Any) -> str:
