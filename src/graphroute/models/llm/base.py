@@ -19,11 +19,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What the model said."""
+    """What the model said. `model`, `fingerprint` and `finish_reason` as the endpoint states them."""
 
     text: str
     model: str
     usage: Usage
+    fingerprint: str | None = None
+    finish_reason: str | None = None
 
 
 class ChatModel(Protocol):

@@ -14,3 +14,7 @@ class Tokenizer(Protocol):
     def count(self, text: str) -> int:
         """Tokens of `text`; control tokens count as plain text."""
         ...
+
+    def head(self, text: str, tokens: int) -> str:
+        """The start of `text` that its first `tokens` tokens spell; a character that they cut is left out."""
+        ...

@@ -36,3 +36,14 @@ class CharacterEstimate:
             else:
                 total += 1.5 if ord(match.group()) < 0x10000 else 3.0
         return math.ceil(total * _MARGIN)
+
+    def head(self, text: str, tokens: int) -> str:
+        """The longest start of `text` that is estimated at no more than `tokens`."""
+        low, high = 0, len(text) + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.count(text[:middle]) <= tokens:
+                low = middle
+            else:
+                high = middle
+        return text[:low]

@@ -75,6 +75,13 @@ class TiktokenTokenizer:
         """Tokens of `text`; `<|endoftext|>` and its like count as the plain text they are."""
         return len(self._encoding.encode_ordinary(text))
 
+    def head(self, text: str, tokens: int) -> str:
+        """The text of the first `tokens` tokens; a character that they cut is left out."""
+        found = self._encoding.encode_ordinary(text)
+        if len(found) <= tokens:
+            return text
+        return self._encoding.decode_bytes(found[: max(0, tokens)]).decode("utf-8", "ignore")
+
 
 def rank_file(name: str) -> bytes:
     """The published rank file of an encoding, from the installed data. Raises ConfigurationError if it is not whole."""
