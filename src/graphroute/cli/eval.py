@@ -22,6 +22,7 @@ SYSTEMS = "evals/systems"
 @click.option("--out", type=FilePath, required=True, help="Folder for the results and the report.")
 @click.option("--ontology", type=FilePath, help="Ontology instead of the one in the store.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="The first N questions only.")
+@click.option("--record-bundles", is_flag=True, help="Keep the evidence bundles too, for graphroute formats bench.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @common
 def evaluate_systems(
@@ -33,6 +34,7 @@ def evaluate_systems(
     out: Path,
     ontology: Path | None,
     limit: int | None,
+    record_bundles: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -69,6 +71,7 @@ def evaluate_systems(
             out=out,
             limit=limit,
             ontology=ontology,
+            record_bundles=record_bundles,
             progress=progress,
         )
         if current:

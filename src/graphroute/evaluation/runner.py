@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from graphroute.config.load import load_routes
 from graphroute.config.model import RoutesConfig, StoresConfig
 from graphroute.errors import ConfigurationError, DataError, GraphRouteError
+from graphroute.evaluation.bundles import SUFFIX, dump_bundle, recorded_qids
 from graphroute.evaluation.dataset import Dataset, load_dataset
 from graphroute.evaluation.question_set import Question, load_questions, question_files
 from graphroute.evaluation.report import Report
@@ -47,13 +48,15 @@ def evaluate(
     limit: int | None = None,
     ontology: Path | None = None,
     stores: StoresConfig | None = None,
+    record_bundles: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Runs each system over the questions and writes `<system>.results.jsonl`, report.json and report.md to `out`.
 
     `systems` are names of routes files in `systems_dir`. `questions` None: the dataset's own question files. `limit`: the
     first so many. `ontology` and `stores` take the place of what the store and the routes files say. An interrupted run is continued if nothing it depends on has changed, else begun anew. A question
-    that raises gets no result; the message is in the report.
+    that raises gets no result; the message is in the report. `record_bundles`: also write `<system>.bundles.jsonl`, evidence text included; a question
+    without a recorded bundle is then asked again.
     """
     dataset = load_dataset(dataset_dir)
     asked = load_questions([questions] if questions is not None else question_files(dataset_dir), limit)
@@ -71,10 +74,17 @@ def evaluate(
             "ontology": _digest(ontology.read_bytes()) if ontology is not None else "",
         }
         done = _resume(target, run, {question.qid: _inputs(dataset, question) for question in asked})
+        record = None
+        if record_bundles:
+            record = out / f"{name}{SUFFIX}"
+            recorded = _recorded(record, done)
+            done = {qid: result for qid, result in done.items() if qid in recorded}
         with GraphRoute.open(store, routes=config, ontology=ontology) as system:
             if any(question.qid not in done for question in asked):
                 _warm_up(system, asked[0], dataset)
-            results, errors[name] = run_system(name, system, dataset, asked, target, done=done, progress=progress)
+            results, errors[name] = run_system(
+                name, system, dataset, asked, target, done=done, record=record, progress=progress
+            )
         scores[name] = score(dataset, asked, results)
         runs[name] = run
     report = Report(dataset=dataset.name, questions=asked, systems=scores, runs=runs, errors=errors)
@@ -91,9 +101,13 @@ def run_system(
     target: Path,
     *,
     done: Mapping[str, Result],
+    record: Path | None = None,
     progress: Progress | None = None,
 ) -> tuple[dict[str, Result], dict[str, str]]:
-    """Asks what is not `done`, appending a line as each is answered; at the end the file holds the questions in order."""
+    """Asks what is not `done`, appending a line as each is answered; at the end the file holds the questions in order.
+
+    `record`: a file that gets the bundle of each question asked.
+    """
     results = {question.qid: done[question.qid] for question in questions if question.qid in done}
     errors: dict[str, str] = {}
     _replace(target, "".join(dump_result(result) + "\n" for result in results.values()))
@@ -101,7 +115,10 @@ def run_system(
         for number, question in enumerate(questions, start=1):
             if question.qid not in results:
                 try:
-                    results[question.qid] = ask(system, question, dataset)
+                    trace, latency = _asked(system, question, dataset)
+                    if record is not None:
+                        _append(record, dump_bundle(question, trace.bundle))
+                    results[question.qid] = result_of(question.qid, trace, latency)
                 except GraphRouteError as error:
                     errors[question.qid] = f"{type(error).__name__}: {error}"
                 else:
@@ -116,10 +133,16 @@ def run_system(
 
 def ask(system: System, question: Question, dataset: Dataset) -> Result:
     """One question with its reader and its day; nothing else of the question reaches the system."""
+    trace, latency = _asked(system, question, dataset)
+    return result_of(question.qid, trace, latency)
+
+
+def _asked(system: System, question: Question, dataset: Dataset) -> tuple[Trace, float]:
+    """The trace and the milliseconds it took."""
     reader = dataset.reader(question)
     begun = time.perf_counter()
     trace = system.explain(question.text, reader=reader, as_of=dataset.day(question))
-    return result_of(question.qid, trace, (time.perf_counter() - begun) * 1000.0)
+    return trace, (time.perf_counter() - begun) * 1000.0
 
 
 def _warm_up(system: System, question: Question, dataset: Dataset) -> None:
@@ -179,6 +202,20 @@ def _resume(target: Path, run: Mapping[str, str], inputs: Mapping[str, str]) -> 
         text = target.read_bytes()
         target.write_bytes(text[: text.rfind(b"\n") + 1])
     return {qid: result for qid, result in load_results(target).items() if kept.get(qid) == inputs.get(qid)}
+
+
+def _recorded(path: Path, done: Mapping[str, Result]) -> frozenset[str]:
+    """Questions with a recorded bundle; those of an earlier run that no longer count are taken out of the file."""
+    qids = recorded_qids(path)
+    if path.exists() and not qids <= done.keys():
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        _replace(path, "".join(line for line in lines if json.loads(line).get("qid") in done))
+    return qids & done.keys()
+
+
+def _append(path: Path, line: str) -> None:
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(line + "\n")
 
 
 def _read_state(state: Path) -> dict[str, Any]:
