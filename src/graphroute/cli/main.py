@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "doctor": ("graphroute.cli.doctor:doctor", "Examine files, stores, servers, models and versions."),
     "eval": ("graphroute.cli.eval:evaluate_systems", "Measure compared systems over a question file."),
     "explain": ("graphroute.cli.explain:explain", "Show what was found, tried, decided and left out."),
+    "formats": ("graphroute.cli.formats:formats", "List, show and measure formats of evidence text."),
     "ingest": ("graphroute.cli.ingest:ingest_directory", "Read a dataset directory into a store."),
     "migrate": ("graphroute.cli.migrate:migrate", "Bring the schema of a Neo4j database up to date."),
     "ontology": ("graphroute.cli.ontology:ontology", "Infer and write out an ontology."),

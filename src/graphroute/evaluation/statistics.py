@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 
 Z_95 = 1.959963984540054
@@ -22,3 +23,16 @@ def quantile(values: Sequence[float], share: float) -> float:
     """The smallest value at or above `share` of all values (nearest rank)."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def bootstrap(groups: Sequence[Sequence[float]], *, draws: int = 1_000, seed: int = 0) -> tuple[float, float]:
+    """95 % percentile interval of the mean (Efron 1979), resampling whole groups: values of one question stay together. No values: (0, 1)."""
+    filled = [list(group) for group in groups if group]
+    if not filled:
+        return (0.0, 1.0)
+    rng = random.Random(seed)  # noqa: S311 - a repeatable interval, nothing secret
+    means = []
+    for _ in range(draws):
+        drawn = [value for group in rng.choices(filled, k=len(filled)) for value in group]
+        means.append(sum(drawn) / len(drawn))
+    return (quantile(means, 0.025), quantile(means, 0.975))
