@@ -259,6 +259,8 @@ def _show_evidence(trace: Trace) -> None:
     bundle, text = trace.bundle, trace.serialized
     size = f", {text.tokens} of {text.budget} tokens as {text.format}" if text is not None else ""
     output.heading(f"Evidence ({len(bundle.units)} units{size})")
+    if text is not None and text.format_reason:
+        output.write(f"  format chosen: {text.format_reason}")
     if not bundle.units:
         output.write(f"  none: {bundle.reason or 'nothing found'}")
     for unit in bundle.units:

@@ -17,6 +17,7 @@ from graphroute.models.tokenizers import TOKENIZERS
 from graphroute.resources import resource
 from graphroute.retrieval import RETRIEVERS
 from graphroute.routing.conditions import parse_condition
+from graphroute.serialization.choice import AUTO
 from graphroute.serialization.formats import FORMATS
 from graphroute.strict_yaml import (
     Document,
@@ -218,7 +219,7 @@ def _cycle_problems(document: Document, config: RoutesConfig) -> Iterator[tuple[
 
 def _part_problems(document: Document, config: RoutesConfig) -> Iterator[tuple[Mark, str]]:
     for key, name, table in (("format", config.format, FORMATS), ("tokenizer", config.tokenizer, TOKENIZERS)):
-        if name not in table:
+        if name not in table and (key, name) != ("format", AUTO):
             yield _problem(document, (key,), f"unknown {key} {name!r}", hint=suggest(name, table))
     if config.merging:
         yield from _model_problems(document, ("merging",), MergeParams, config.merging)

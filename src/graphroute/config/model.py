@@ -230,7 +230,10 @@ StepConfig = Annotated[dict[str, dict[str, Any]], BeforeValidator(_bare_name)]
 
 
 class RoutesConfig(_Part):
-    """A whole routes file. Cross-references are checked by `graphroute.config.load`, which knows the lines."""
+    """A whole routes file. Cross-references are checked by `graphroute.config.load`, which knows the lines.
+
+    `format`: a name, or `auto`, which is chosen from the file `format_measurements`, that of the package if it names none.
+    """
 
     routes: list[RouteConfig] = Field(min_length=1, max_length=200)
     fallback: FallbackConfig | None = None
@@ -240,6 +243,7 @@ class RoutesConfig(_Part):
     budget: int = Field(default=4_000, ge=1, le=1_000_000)
     format: str = "edge_list"
     profile: Literal["full", "lean"] = "full"
+    format_measurements: str | None = None
     tokenizer: str = "o200k_base"
     deadlines: DeadlinesConfig = DeadlinesConfig()
     date_order: Literal["DMY", "MDY", "YMD"] = "MDY"

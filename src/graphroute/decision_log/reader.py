@@ -16,7 +16,7 @@ def _to_2(record: dict[str, Any]) -> dict[str, Any]:
     """Adds the profile of the text, which was full, and the unknown numbers of its nodes and facts."""
     prompt = record.get("prompt")
     if prompt is not None:
-        prompt = {**prompt, "profile": "full", "nodes": None, "facts": None}
+        prompt = {**prompt, "format_reason": None, "profile": "full", "nodes": None, "facts": None}
     return {**record, "schema": 2, "prompt": prompt}
 
 

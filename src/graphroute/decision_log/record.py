@@ -97,6 +97,7 @@ def record_of(trace: Trace, *, log_question: bool, key: bytes | None = None, ope
             "profile": text.profile,
             "nodes": text.nodes,
             "facts": text.facts,
+            "format_reason": text.format_reason or None,
             "tokens": text.tokens,
             "tokenizer": text.tokenizer,
             "budget": text.budget,

@@ -19,12 +19,18 @@ from graphroute.models.llm.base import ChatModel
 from graphroute.models.tokenizers import load_tokenizer
 from graphroute.models.tokenizers.base import Tokenizer
 from graphroute.ontology.load import dump_ontology, load_ontology
+from graphroute.resources import resource
 from graphroute.retrieval import RETRIEVERS
 from graphroute.retrieval.base import Backends, Retriever
+from graphroute.serialization.choice import AUTO, FormatChoice, choose, load_measurements
+from graphroute.serialization.records import Profile
 from graphroute.stores.opening import OpenStores, Place, Preparable, StorePlan, open_stores
 from graphroute.stores.vector import VectorStore
 from graphroute.types.ontology import Ontology
 from graphroute.types.view import View
+
+SHIPPED_MEASUREMENTS = "schema/benchmark/measurements.json"
+"""What `format: auto` reads where the configuration names no file."""
 
 
 @dataclass(slots=True)
@@ -37,6 +43,7 @@ class Parts:
     ontology: Ontology
     settings: Mapping[str, str]
     tokenizer: Tokenizer
+    form: FormatChoice
     merge_params: MergeParams
     model: ChatModel | None
     log: DecisionLog | None
@@ -96,13 +103,15 @@ def _parts(stores: OpenStores, config: RoutesConfig, *, ontology: str | Path | N
         vectors=vectors,
         embedder=embedder,
     )
+    form = _format(config)
     return Parts(
         config=config,
-        config_hash=_config_hash(config, in_force),
+        config_hash=_config_hash(config, in_force, form),
         backends=backends,
         ontology=in_force,
         settings=settings,
         tokenizer=load_tokenizer(config.tokenizer),
+        form=form,
         merge_params=MergeParams.model_validate(dict(config.merging)),
         model=_chat_model(config),
         log=_log(config, log),
@@ -144,6 +153,21 @@ def _chat_model(config: RoutesConfig) -> ChatModel | None:
     )
 
 
-def _config_hash(config: RoutesConfig, ontology: Ontology) -> str:
+def _format(config: RoutesConfig) -> FormatChoice:
+    """The format that the configuration names, or the one that measurements choose. Raises ConfigurationError."""
+    if config.format != AUTO:
+        return FormatChoice(format=config.format, profile=Profile(config.profile))
+    given = config.format_measurements
+    path = Path(given) if given is not None else resource(SHIPPED_MEASUREMENTS)
+    model = config.model.model if config.model is not None else None
+    return choose(
+        load_measurements(path), model=model, tokenizer=config.tokenizer, budget=config.budget, profile=config.profile
+    )
+
+
+def _config_hash(config: RoutesConfig, ontology: Ontology, form: FormatChoice) -> str:
     text = config.config_hash + hashlib.sha256(dump_ontology(ontology).encode()).hexdigest()
+    if form.reason:
+        # A file of measurements decides what is sent as much as the routes file does.
+        text += f"{form.format}:{form.profile.value}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -168,12 +168,15 @@ class GraphRoute:
         bundle = clock.time("merge", lambda: self._merge(query, attempts, unread, view=view))
         serialized = clock.time(
             "serialize",
-            lambda: serialize(
-                bundle,
-                format=parts.config.format,
-                profile=parts.config.profile,
-                budget=parts.config.budget,
-                tokenizer=parts.tokenizer,
+            lambda: replace(
+                serialize(
+                    bundle,
+                    format=parts.form.format,
+                    profile=parts.form.profile,
+                    budget=parts.config.budget,
+                    tokenizer=parts.tokenizer,
+                ),
+                format_reason=parts.form.reason,
             ),
         )
         said = None

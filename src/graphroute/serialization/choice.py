@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -36,7 +36,7 @@ class Row(_Part):
     """One variant at one budget.
 
     `model`: the exact name of the model that answered; None: the text was parsed and walked instead. `budget`: tokens of the whole prompt, None: not cut.
-    `prompt_ratio` and `prompt_ratio_most`: whole prompt over the baseline's for the same uncut graphs, on average and at most. `round_trip`, `valid_paths`,
+    `prompt_ratio` and `prompt_ratio_most`: whole prompt over the baseline's in the same profile, for the same uncut graphs, on average and at most. `round_trip`, `valid_paths`,
     `abstention`, `accuracy`: shares of the `n` questions they apply to; None: not measured.
     """
 
@@ -66,7 +66,6 @@ class Measurements(_Part):
     tokenizer: str
     overhead: int = Field(ge=0)
     baseline: str
-    baseline_profile: Literal["full", "lean"]
     tolerance: Tolerance = Tolerance()
     graphs: dict[str, str]
     rows: list[Row] = Field(min_length=1)
@@ -135,23 +134,22 @@ def choose(
     model: str | None,
     tokenizer: str,
     budget: int,
-    profiles: Sequence[str] = (Profile.FULL.value,),
+    profile: str = Profile.FULL.value,
 ) -> FormatChoice:
-    """The accepted format on the front with the highest accuracy, then the fewest tokens.
+    """The accepted format of a profile: on the front, with the highest accuracy, then the fewest tokens.
 
     `tokenizer`: its configured name; measurements with another are used, and the reason says so. `budget`: tokens of the evidence text; what stands around it is added before the measured budgets are looked at: the largest one that is not above, else the
     smallest. Rows of another version than the installed format's do not count. Without rows for the model those without a model count. Where nothing beats the
     baseline, it is the baseline. Raises ConfigurationError if the baseline itself was not measured.
     """
-    current = [row for row in measurements.rows if _is_installed(row)]
+    current = [row for row in measurements.rows if row.profile == profile and _is_installed(row)]
     own = [row for row in current if row.model == model] if model is not None else []
     rows = own or [row for row in current if row.model is None]
     whole = budget + measurements.overhead
     measured = sorted({row.budget for row in rows if row.budget is not None})
     at = max((one for one in measured if one <= whole), default=measured[0] if measured else None)
     there = [row for row in rows if row.budget == at]
-    wanted = (measurements.baseline, measurements.baseline_profile)
-    baselines = [row for row in there if (row.format, row.profile) == wanted]
+    baselines = [row for row in there if row.format == measurements.baseline]
     if not baselines:
         raise ConfigurationError(
             f"no measurements of the baseline {measurements.baseline!r} in its installed version",
@@ -161,7 +159,7 @@ def choose(
     baseline = baselines[0]
     accepted, refused = [baseline], []
     for row in there:
-        if row is baseline or row.profile not in profiles:
+        if row is baseline:
             continue
         why = refusal(row, baseline, measurements.tolerance)
         if why is None:
@@ -170,7 +168,7 @@ def choose(
             refused.append(f"{row.label}: {why}")
     best = sorted(
         front(accepted, cost=lambda row: row.prompt_ratio, gain=lambda row: row.accuracy),
-        key=lambda row: (-row.accuracy, row.prompt_ratio, row.format, row.profile),
+        key=lambda row: (-row.accuracy, row.prompt_ratio, row.format),
     )[0]
     basis = f"measured with {model}" if own else "measured by parsing and walking the text"
     if model is not None and not own:

@@ -212,7 +212,7 @@ def measure(
     _write(out / "report.md", to_markdown(report))
     _write(out / "report.html", to_html(report))
     order = PRODUCTION_ORDER if PRODUCTION_ORDER in settings.orders else settings.orders[0]
-    if settings.baseline in {info.label for info in report.variants}:
+    if settings.baseline in {info.format for info in report.variants}:
         _write(out / "measurements.json", report.measurements(order=order, tolerance=settings.tolerance))
     return report
 

@@ -11,8 +11,8 @@ from graphroute.errors import DataError
 from graphroute.evaluation.bundles import RecordedBundle, load_bundles
 from graphroute.evaluation.formats.variants import Variant, fidelity
 from graphroute.models.tokenizers.base import Tokenizer
-from graphroute.serialization.budget import pack
-from graphroute.serialization.records import Profile, Records, records_of
+from graphroute.serialization.records import records_of
+from graphroute.serialization.serialize import serialize
 
 BUDGETS = (512, 1024, 2048, 4096)
 """Tokens of the evidence text, as a routes file has them."""
@@ -33,21 +33,6 @@ class BundleRow:
     paths: float
     required: float | None
     round_trip_equal: bool
-
-
-class _InProfile:
-    """A format that writes one profile whatever it is given; what the packer takes."""
-
-    def __init__(self, variant: Variant) -> None:
-        self.name, self.version = variant.form.name, variant.form.version
-        self.grammar, self.ordering = variant.form.grammar, variant.form.ordering
-        self._variant = variant
-
-    def dumps(self, records: Records, profile: Profile | None = None) -> str:
-        return self._variant.form.dumps(records, profile or self._variant.profile)
-
-    def loads(self, text: str) -> Records:
-        return self._variant.form.loads(text)
 
 
 def bundle_rows(
@@ -93,9 +78,15 @@ def _packed(
 ) -> BundleRow:
     tokens, held = [], []
     for recorded in bundles:
-        packed = pack(recorded.bundle, form=_InProfile(variant), budget=budget, tokenizer=tokenizer)
-        tokens.append(packed.tokens)
-        held.append(tuple(unit.id for unit in packed.units))
+        written = serialize(
+            recorded.bundle,
+            format=variant.form.name,
+            profile=variant.profile,
+            budget=budget,
+            tokenizer=tokenizer,
+        )
+        tokens.append(written.tokens)
+        held.append(written.included)
     return _row(source, variant, bundles, budget, tokens, held, True)
 
 

@@ -138,29 +138,23 @@ class FormatReport:
                 found[f"{basis}, {order}"] = undominated(points, tokens)
         return found
 
-    def ratios(self, variant: str) -> list[float]:
-        """Whole prompt over the baseline's, for each graph."""
-        base = {row.graph: row.prompt_tokens_mean for row in self.sizes if row.variant == self.baseline}
-        return [
-            row.prompt_tokens_mean / base[row.graph]
-            for row in self.sizes
-            if row.variant == variant and row.graph in base
-        ]
+    def ratios(self, info: VariantInfo) -> list[float]:
+        """Whole prompt over the baseline's in the same profile, for each graph."""
+        label = next(one.label for one in self.variants if (one.format, one.profile) == (self.baseline, info.profile))
+        base = {row.graph: row.prompt_tokens_mean for row in self.sizes if row.variant == label}
+        return [row.prompt_tokens_mean / base[row.graph] for row in self.sizes if row.variant == info.label]
 
     def measurements(self, *, order: str, tolerance: Mapping[str, float] | None = None) -> str:
         """measurements.json, from the walk in one order and from every model. Raises UsageError if the baseline was not among the variants."""
-        if self.baseline not in {info.label for info in self.variants}:
-            raise UsageError(
-                f"the baseline {self.baseline!r} was not measured", allowed=", ".join(i.label for i in self.variants)
-            )
+        known = {info.format for info in self.variants}
+        if self.baseline not in known:
+            raise UsageError(f"the baseline {self.baseline!r} was not measured", allowed=", ".join(sorted(known)))
         rows = [*self._walk_measurements(order), *self._model_measurements()]
-        baseline = next(info for info in self.variants if info.label == self.baseline)
         value = {
             "schema": SCHEMA,
             "tokenizer": self.made_with["tokenizer"],
             "overhead": self.overhead,
-            "baseline": baseline.format,
-            "baseline_profile": baseline.profile,
+            "baseline": self.baseline,
             "tolerance": dict(tolerance or {}),
             "graphs": {graph.name: graph.sha256 for graph in self.graphs},
             "rows": rows,
@@ -225,7 +219,7 @@ class FormatReport:
         return rows
 
     def _measured(self, info: VariantInfo, **values: Any) -> dict[str, Any]:
-        ratios = self.ratios(info.label)
+        ratios = self.ratios(info)
         equal = [row.round_trip_equal for row in self.sizes if row.variant == info.label]
         shown = {name: round(value, 6) if isinstance(value, float) else value for name, value in values.items()}
         return {
