@@ -196,25 +196,36 @@ def check_path(answer: StructuredAnswer, task: Task, graph: BenchGraph, shown: S
 
 
 def _walked_against(edges: Sequence[Edge], task: Task) -> bool:
-    """True if the chain walks a fact in a direction that no step of the query has for its relation."""
+    """True if a fact is walked in a direction that no step of the query has for its relation.
+
+    In a chain each fact is walked from where the one before arrived. Facts of a set are walked in the query's directions as far as they lead, in any order;
+    one that touches what was reached so, and cannot be walked so, is walked against.
+    """
     ways: dict[str, set[Direction]] = {}
     for step in task.query.steps:
         ways.setdefault(step.relation, set()).add(step.direction)
-    at = set(task.query.starts)
-    for edge in edges:
-        walked = set()
-        if edge.source in at:
-            walked.add(Direction.FORWARD)
-        if edge.target in at:
-            walked.add(Direction.BACKWARD)
-        allowed = ways.get(edge.relation)
-        if walked and allowed is not None and not walked & allowed:
-            return True
-        if task.kind == "one":
-            at = {edge.target if edge.source in at else edge.source}
-        else:
-            at |= {edge.source, edge.target}
-    return False
+
+    def onward(edge: Edge, reached: set[str], allowed: set[Direction]) -> set[str]:
+        ends = {edge.target} if Direction.FORWARD in allowed and edge.source in reached else set()
+        return ends | ({edge.source} if Direction.BACKWARD in allowed and edge.target in reached else set())
+
+    reached = set(task.query.starts)
+    if task.kind == "one":
+        for edge in edges:
+            touched = reached & {edge.source, edge.target}
+            if touched and edge.relation in ways and not onward(edge, reached, ways[edge.relation]):
+                return True
+            reached = {edge.target if edge.source in reached else edge.source}
+        return False
+    known = [edge for edge in edges if edge.relation in ways]
+    while True:
+        grown = reached.union(*(onward(edge, reached, ways[edge.relation]) for edge in known))
+        if grown == reached:
+            break
+        reached = grown
+    return any(
+        reached & {edge.source, edge.target} and not onward(edge, reached, ways[edge.relation]) for edge in known
+    )
 
 
 def _chain(edges: Sequence[Edge], task: Task) -> bool:
