@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphroute.errors import ConfigurationError, DataError, UsageError
+from graphroute.evaluation.bundles import load_bundles
 from graphroute.evaluation.dataset import Dataset
 from graphroute.evaluation.question_set import Question
 from graphroute.evaluation.report import Report
@@ -156,3 +158,23 @@ def test_unknown_system_and_missing_store(world: Path, store: Path, tmp_path: Pa
         evaluate(world, store, systems=["none"], systems_dir=SYSTEMS_DIR, out=tmp_path)
     with pytest.raises(DataError, match="no such store"):
         evaluate(world, tmp_path / "none.sqlite", systems=["lexical"], systems_dir=SYSTEMS_DIR, out=tmp_path)
+
+
+def test_bundles_are_recorded_once_for_each_question(world: Path, store: Path, tmp_path: Path) -> None:
+    def recorded() -> list[str]:
+        return [bundle.qid for bundle in load_bundles(tmp_path / "lexical.bundles.jsonl")]
+
+    def again(**more: Any) -> None:
+        evaluate(world, store, systems=["lexical"], systems_dir=SYSTEMS_DIR, out=tmp_path, **more)
+
+    again(limit=2)
+    assert not (tmp_path / "lexical.bundles.jsonl").exists()
+    again(limit=2, record_bundles=True)
+    first = recorded()
+    assert len(first) == 2
+    again(record_bundles=True)
+    every = recorded()
+    assert every[:2] == first
+    assert sorted(every) == sorted(load_results(tmp_path / "lexical.results.jsonl"))
+    again(record_bundles=True)
+    assert recorded() == every

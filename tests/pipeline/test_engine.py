@@ -567,3 +567,49 @@ def test_the_shipped_policy_is_what_none_means(small_store_path: Path) -> None:
 
 def test_instants_are_those_of_the_world() -> None:
     assert parse_as_of(DAY) == day(DAY)
+
+
+AUTO = """
+routes:
+  - otherwise: graph_local
+format: auto
+"""
+
+
+def test_auto_writes_the_measured_format_and_says_why(opened: Open, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    router = opened(AUTO + "budget: 4000\n", log=log)
+    trace = router.explain("Who owns service pay?", reader=Reader("r", ["public"]))
+    assert trace.serialized is not None
+    assert trace.serialized.format == "adjacency"
+    assert trace.serialized.profile == "full"
+    assert "measured by parsing and walking the text" in trace.serialized.format_reason
+    (record,) = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert record["prompt"]["format"].startswith("adjacency/")
+    assert record["prompt"]["format_reason"] == trace.serialized.format_reason
+    lean = opened(AUTO + "profile: lean\n").explain("Who owns service pay?", reader=Reader("r", ["public"]))
+    assert lean.serialized is not None
+    assert lean.serialized.profile == "lean"
+
+
+def test_a_named_format_has_no_reason(opened: Open) -> None:
+    named = opened(AUTO.replace("auto", "pretty_json")).explain("Who owns service pay?", reader=Reader("r", ["public"]))
+    assert named.serialized is not None
+    assert (named.serialized.format, named.serialized.format_reason) == ("pretty_json", "")
+
+
+def test_auto_reads_the_measurements_that_are_named(opened: Open, tmp_path: Path) -> None:
+    from graphroute.resources import resource
+
+    value = json.loads(resource("schema/benchmark/measurements.json").read_text(encoding="utf-8"))
+    value["rows"] = [row for row in value["rows"] if row["format"] in ("pretty_json", "csv")]
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    shipped, own = opened(AUTO), opened(AUTO + f"format_measurements: {path}\n")
+    question, reader = "Who owns service pay?", Reader("r", ["public"])
+    trace = own.explain(question, reader=reader)
+    assert trace.serialized is not None
+    assert trace.serialized.format == "csv"
+    assert trace.config_hash != shipped.explain(question, reader=reader).config_hash
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        opened(AUTO + "format_measurements: absent.json\n")

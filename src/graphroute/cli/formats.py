@@ -259,7 +259,7 @@ def bench(
         output.write_json(report.to_json())
         return
     tokens = report.whole_tokens()
-    base = tokens.get(report.baseline)
+    base = tokens.get(report.yardstick or "")
     rows = []
     for label in sorted(tokens, key=lambda label: (tokens[label], label)):
         ratio = "" if base is None else f"{tokens[label] / base:.2f}"

@@ -46,7 +46,11 @@ def test_duplicates_time_and_negation_are_kept(tmp_path: Path) -> None:
     [
         ("target: b}\n  - {source: a, relation: R, target: b}\n", "target: c}\n", DataError),
         ("{id: b,", "{id: a,", DataError),
-        ("  - {id: b, name: Б, type: thing}\n", "  - {id: b, name: Б, type: thing}\n  - {id: c, name: C, type: thing}\n", DataError),
+        (
+            "  - {id: b, name: Б, type: thing}\n",
+            "  - {id: b, name: Б, type: thing}\n  - {id: c, name: C, type: thing}\n",
+            DataError,
+        ),
         ("name: A", "title: A", ConfigurationError),
         ("2024-01-01..", "yesterday", DataError),
     ],

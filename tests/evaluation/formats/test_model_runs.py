@@ -83,7 +83,9 @@ def test_an_endpoint_that_walks_the_graph_is_right_in_every_format(
     assert line.prompt_sha256 == digest("\n\n".join(message["content"] for message in kept)) == case.prompt_sha256
 
 
-def test_no_request_tells_the_gold(projects: BenchGraph, bench: Bench, endpoint: Serve, walker: Any, tmp_path: Path) -> None:
+def test_no_request_tells_the_gold(
+    projects: BenchGraph, bench: Bench, endpoint: Serve, walker: Any, tmp_path: Path
+) -> None:
     url, seen = endpoint(walker)
     asked(list(cases_of(bench, [projects], VARIANTS[:1])), OpenAIChat(base_url=url, model="m"), tmp_path)
     for task, request in zip(projects.tasks, seen, strict=True):

@@ -21,7 +21,7 @@ def test_bundled_gold_is_what_both_solvers_find(projects: BenchGraph, services: 
     assert [task.path for task in projects.tasks] == [
         (0, 3, 6, 10), (11, 8, 5, 2), (1, 0, 3), (3, 6, 10), (4,), (9,),
     ]  # fmt: skip
-    assert [task.answers for task in services.tasks][0] == ("svc-api", "svc-auth", "svc-profile", "svc-web")
+    assert services.tasks[0].answers == ("svc-api", "svc-auth", "svc-profile", "svc-web")
 
 
 def test_the_solvers_agree_on_random_graphs() -> None:

@@ -66,14 +66,13 @@ def to_html(report: FormatReport) -> str:
 def _facts(report: FormatReport) -> str:
     tokens = report.whole_tokens()
     shortest = min(tokens, key=lambda label: (tokens[label], label))
+    base = report.yardstick
+    ratio = f", {share(tokens[shortest] / tokens[base])} of {base}'s" if base in tokens else ""
     facts = [
         (str(len(report.variants)), "formats and profiles"),
         (str(len(report.graphs)), "graphs"),
         (count(sum(graph.facts for graph in report.graphs)), "facts"),
-        (
-            shortest,
-            f"shortest whole prompts, {share(tokens[shortest] / tokens[report.baseline])} of {report.baseline}'s",
-        ),
+        (shortest, f"shortest whole prompts{ratio}"),
         ("exact" if all(row.round_trip_equal for row in report.sizes) else "NOT exact", "round trips"),
         (str(sum(leak.grave for leak in report.leaks)), "grave leaks"),
     ]

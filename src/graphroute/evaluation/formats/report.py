@@ -115,12 +115,17 @@ class FormatReport:
             output = row.completion_tokens / 1_000_000 * self.prices.output
         return {"input_cost": self.input_cost(row.prompt_tokens), "output_cost": output}
 
+    @property
+    def yardstick(self) -> str | None:
+        """The variant that ratios are to: the baseline in its fullest profile; None if it was not measured."""
+        return next((info.label for info in self.variants if info.format == self.baseline), None)
+
     def whole_tokens(self) -> dict[str, float]:
         """Mean prompt tokens of the whole graphs by variant."""
-        return {
-            info.label: statistics.fmean(row.prompt_tokens_mean for row in self.sizes if row.variant == info.label)
-            for info in self.variants
-        }
+        found: dict[str, list[float]] = {}
+        for row in self.sizes:
+            found.setdefault(row.variant, []).append(row.prompt_tokens_mean)
+        return {variant: statistics.fmean(tokens) for variant, tokens in found.items()}
 
     def scope(self) -> str:
         """What plots and the choice are made over: all graphs, or the only one."""

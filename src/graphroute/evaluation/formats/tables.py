@@ -200,7 +200,7 @@ def _sizes(report: FormatReport) -> Table:
     rows = []
     for graph in report.graphs:
         own = _of(report, graph.name)
-        base = next((row for row in own if row.variant == report.baseline), None)
+        base = next((row for row in own if row.variant == report.yardstick), None)
         compact = next((row for row in own if row.variant == "compact_json"), None)
         for row in own:
             rows.append(
@@ -221,7 +221,7 @@ def _sizes(report: FormatReport) -> Table:
             )
     return Table(
         title="Sizes",
-        about=f"Whole graphs in canonical order. Ratios are to {report.baseline} and to compact_json, both of the same graph.",
+        about=f"Whole graphs in canonical order. Ratios are to {report.yardstick or report.baseline} and to compact_json, both of the same graph.",
         head=(
             "graph",
             "format",
@@ -230,9 +230,9 @@ def _sizes(report: FormatReport) -> Table:
             "graph tokens",
             "grammar tokens",
             "prompt tokens",
-            f"graph / {report.baseline}",
+            f"graph / {report.yardstick or report.baseline}",
             "graph / compact_json",
-            f"prompt / {report.baseline}",
+            f"prompt / {report.yardstick or report.baseline}",
             "round trip",
             "traversal",
         ),
@@ -343,7 +343,8 @@ def _orders(report: FormatReport) -> Table:
 
 def _fronts(report: FormatReport) -> Table:
     rows = []
-    for point in report.points:
+    order = sorted(report.points, key=lambda one: (one.basis, one.order, one.budget or 0, one.tokens))
+    for point in order:
         if point.on_front and point.scope == report.scope():
             rows.append(
                 (
