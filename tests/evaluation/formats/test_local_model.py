@@ -41,7 +41,8 @@ def server() -> Iterator[str]:
     params.model.path = str(path)
     params.n_ctx = 4096
     params.n_parallel = 1
-    params.hostname = "127.0.0.1"
+    params.hostnames = ["127.0.0.1"]
+    params.verbosity = -1
     params.port = 0
     running = library.Server(params)
     yield f"{running.listening_address}/v1"
