@@ -281,7 +281,7 @@ def test_one_rule_for_zones_and_fractions(tmp_path: Path) -> None:
 
 @given(st.datetimes(timezones=st.timezones()))
 def test_aware_moments_keep_their_instant(moment) -> None:
-    from graphroute.indexing.dates import parse_moment
+    from graphroute.text.dates import parse_moment
 
     text = moment.isoformat()
     offset = moment.utcoffset()

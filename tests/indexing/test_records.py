@@ -10,7 +10,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphroute.indexing.dates import infer_date_order, parse_record_date
 from graphroute.indexing.records import (
     parse_record,
     record_attributes,
@@ -20,6 +19,7 @@ from graphroute.indexing.records import (
     type_value,
 )
 from graphroute.indexing.yaml_text import YamlError, read_yaml
+from graphroute.text.dates import infer_date_order, parse_record_date
 from graphroute.types.ontology import EntityType, Ontology, RecordType
 from graphroute.types.source import Source
 from graphroute.types.time import Interval, format_instant

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "explain": ("graphroute.cli.explain:explain", "Show what was found, tried, decided and left out."),
     "formats": ("graphroute.cli.formats:formats", "List, show and measure formats of evidence text."),
     "ingest": ("graphroute.cli.ingest:ingest_directory", "Read a dataset directory into a store."),
+    "init": ("graphroute.cli.init:init", "Write an ontology and a mapping for a graph that is there already."),
     "migrate": ("graphroute.cli.migrate:migrate", "Bring the schema of a Neo4j database up to date."),
     "ontology": ("graphroute.cli.ontology:ontology", "Infer and write out an ontology."),
     "replicate": ("graphroute.cli.replicate:replicate", "Copy a store to the servers that a routes file names."),

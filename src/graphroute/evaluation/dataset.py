@@ -76,10 +76,15 @@ class Dataset:
 
 
 def load_dataset(directory: Path) -> Dataset:
-    """Reads dataset.yaml, docs*, edges* (never edges.gold*) and entities*. Raises DataError or ConfigurationError."""
+    """Reads dataset.yaml, docs*, edges* (never edges.gold*) and entities*. Raises DataError or ConfigurationError.
+
+    A directory of nodes.jsonl and rels.jsonl is a property graph: each node and relationship is the document that proves it.
+    """
     if not directory.is_dir():
         raise DataError("no such directory", where=str(directory))
     settings = _settings(directory)
+    if any(_rows(directory, "rels")):
+        return _property_graph(directory, settings)
     default = frozenset(settings["default_labels"])
     labels: dict[str, frozenset[str]] = {}
     for where, row in _rows(directory, "docs"):
@@ -101,6 +106,29 @@ def load_dataset(directory: Path) -> Dataset:
         default_labels=settings["default_labels"],
         as_of=settings["as_of"],
         names=names,
+    )
+
+
+def _property_graph(directory: Path, settings: Mapping[str, Any]) -> Dataset:
+    """Everything has the default labels, `public` where none are given; the reader `public` holds them."""
+    default = frozenset(settings["default_labels"] or (PUBLIC,))
+    labels = {_text(row, "id", where): default for where, row in _rows(directory, "nodes")}
+    edges: dict[str, Edge] = {}
+    for where, row in _rows(directory, "rels"):
+        edge_id = _text(row, "id", where)
+        ends = _text(row, "start", where), _text(row, "end", where)
+        for end in ends:
+            if end not in labels:
+                raise DataError(f"relationship {edge_id!r} ends at {end!r}", where=where, allowed="the id of a node")
+        edges[edge_id] = Edge(subject=ends[0], object=ends[1], supports=(frozenset({edge_id}),))
+    labels.update(dict.fromkeys(edges, default))
+    return Dataset(
+        name=settings["name"] or directory.resolve().name,
+        labels=labels,
+        edges=edges,
+        readers=settings["readers"] or {PUBLIC: tuple(sorted(default))},
+        default_labels=tuple(sorted(default)),
+        as_of=settings["as_of"],
     )
 
 

@@ -20,8 +20,9 @@ from graphroute.evaluation.question_set import Question, load_questions, questio
 from graphroute.evaluation.report import Report
 from graphroute.evaluation.result import Result, dump_result, load_results, result_of
 from graphroute.evaluation.scoring import score
+from graphroute.pipeline.assembly import open_place
 from graphroute.pipeline.engine import GraphRoute
-from graphroute.stores.opening import Place, StorePlan, open_stores
+from graphroute.stores.opening import Place, StorePlan
 from graphroute.types.reader import Reader
 from graphroute.types.trace import Trace
 
@@ -70,7 +71,7 @@ def evaluate(
             config = config.model_copy(update={"stores": stores})
         run = {
             "routes": _digest(path.read_bytes()),
-            "store": _state(store, config),
+            "store": _state(store, config, ontology),
             "ontology": _digest(ontology.read_bytes()) if ontology is not None else "",
         }
         done = _resume(target, run, {question.qid: _inputs(dataset, question) for question in asked})
@@ -170,12 +171,12 @@ def _inputs(dataset: Dataset, question: Question) -> str:
     return _digest(json.dumps(given).encode())
 
 
-def _state(store: Place, config: RoutesConfig) -> str:
+def _state(store: Place, config: RoutesConfig, ontology: Path | None) -> str:
     """Names the content of a store: a file by its size and time, a server by the snapshot that is published there."""
     plan = StorePlan.of(store, config.stores.model_dump())
     stated = json.dumps(config.stores.model_dump(), sort_keys=True)
     if plan.file is None:
-        with closing(open_stores(plan)) as stores:
+        with closing(open_place(store, config, ontology=ontology)) as stores:
             view = stores.catalog.view(reader=Reader("eval", ["public"]))
             return _digest(f"{store} {stated} {view.sequence}:{view.token}".encode())
     try:

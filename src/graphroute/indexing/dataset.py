@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphroute.errors import ConfigurationError, DataError
-from graphroute.indexing.dates import MOMENT_FORMS, parse_moment
 from graphroute.indexing.jsonl import Line, Place, RowError, json_type, parse_row, read_lines
 from graphroute.strict_yaml import Document as YamlDocument
 from graphroute.strict_yaml import nearest, read_strict
+from graphroute.text.dates import MOMENT_FORMS, parse_moment
 from graphroute.types.graph import Assertion, SupportSet
 from graphroute.types.source import Source, SourceSpan
 from graphroute.types.time import Instant, Interval

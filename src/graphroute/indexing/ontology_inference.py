@@ -608,7 +608,7 @@ def _attributes(
             ):
                 continue
             key = record.attributes.get(item.key, item.key)
-            attribute = _attribute(key, item, types[about], kind)
+            attribute = attribute_of(key, item, types[about], kind)
             before = found.setdefault(about, {}).get(key)
             if before is not None:
                 nouns = tuple(dict.fromkeys((*before.nouns, *attribute.nouns)))
@@ -631,7 +631,8 @@ def _relation_nouns(about: str, relations: Mapping[str, RelationType]) -> frozen
     )
 
 
-def _attribute(key: str, item: FieldProfile, owner: EntityType, kind: KindProfile) -> AttributeType:
+def attribute_of(key: str, item: FieldProfile, owner: EntityType, kind: KindProfile) -> AttributeType:
+    """A field or property as an attribute of a type, with the nouns that its name gives."""
     parts = [part for part in name_parts(key) if part not in ("at", "on")] or name_parts(key)
     value_kind = max(("text", "number", "date"), key=lambda name: item.kinds.get(name, 0.0))
     if item.kinds.get(value_kind, 0.0) < 0.8:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from graphroute.indexing.dates import parse_record_date
 from graphroute.indexing.yaml_text import MAX_YAML_CHARACTERS, YamlError, YamlList, YamlNode, YamlScalar, read_yaml
+from graphroute.text.dates import parse_record_date
 from graphroute.types.graph import Attribute
 from graphroute.types.ontology import Ontology, RecordType
 from graphroute.types.source import Source, SourceSpan

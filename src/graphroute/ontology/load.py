@@ -275,9 +275,9 @@ def dump_ontology(ontology: Ontology) -> str:
     if attributes:
         lines.append("attributes:")
         for owner, items in sorted(attributes.items()):
-            lines.append(f"  {_text(owner)}:" if items else f"  {_text(owner)}: {{}}")
+            lines.append(f"  {yaml_text(owner)}:" if items else f"  {yaml_text(owner)}: {{}}")
             # In the given order, which the ontology keeps.
-            lines.extend(f"    {_text(key)}: {_flow(item)}" for key, item in items.items())
+            lines.extend(f"    {yaml_text(key)}: {_flow(item)}" for key, item in items.items())
     if ontology.records:
         lines.append("records:")
         lines.extend(f"  - {_flow(_record_fields(record))}" for record in ontology.records)
@@ -349,18 +349,18 @@ def _set_only(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _mapping(lines: list[str], name: str, items: Mapping[str, Any]) -> None:
     if items:
         lines.append(f"{name}:")
-        lines.extend(f"  {_text(key)}: {_flow(value)}" for key, value in sorted(items.items()))
+        lines.extend(f"  {yaml_text(key)}: {_flow(value)}" for key, value in sorted(items.items()))
 
 
 def _flow(value: Any) -> str:
     if value is True or value is False:
         return "true" if value else "false"
     if isinstance(value, str):
-        return _text(value)
+        return yaml_text(value)
     if isinstance(value, (int, float)):
         return _number(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_text(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{yaml_text(key)}: {_flow(item)}" for key, item in value.items()) + "}"
     assert isinstance(value, Sequence)
     return "[" + ", ".join(_flow(item) for item in value) + "]"
 
@@ -370,7 +370,8 @@ def _number(value: float) -> str:
     return repr(int(value)) if value == int(value) else repr(float(value))
 
 
-def _text(text: str) -> str:
+def yaml_text(text: str) -> str:
+    """A string as YAML that strict reading gives back as it is."""
     if _PLAIN.match(text) and text.isprintable() and text.casefold() not in _RESERVED:
         return text
     quoted = json.dumps(text, ensure_ascii=False)

@@ -14,6 +14,7 @@ from graphroute.ontology.lexicon import (
     expand,
     is_agent,
     is_form,
+    is_place,
     known_verb,
     lexicon,
     participle_base,
@@ -44,6 +45,8 @@ _ATTACHED = {
     "as": ("serve as",),
     "during": ("happen during",),
 }
+_IN_PLACE = ("work in", "cover", "serve", "be responsible for", "be assigned to", "operate in", "handle")
+"""What people do in a place that is theirs."""
 _DONE = ("make", "do", "perform", "carry out")
 _HAVE = ("include", "contain", "come with")
 _OTHER_TIMES = frozenset(
@@ -315,6 +318,8 @@ def _attached(words: RelationWords, preposition: str, rest: list[str], subject: 
     phrase = " ".join((preposition, *rest))
     words.add("forward", f"be {phrase}", own=True)
     words.add("forward", *_ATTACHED.get(preposition, ()))
+    if subject.agent and preposition in ("in", "within", "at") and any(is_place(noun) for noun in obj.nouns):
+        words.add("forward", *_IN_PLACE)
     for frame in lexicon().frames_by_verb.get(f"be {preposition}", ()):
         words.add("forward", *frame.verbs, *frame.weak)
         words.add("object_nouns", *frame.patients)

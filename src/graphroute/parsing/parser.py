@@ -77,6 +77,10 @@ class Parser:
         )
         mentions = sorted((*found.identifiers, *found.mentions), key=lambda m: m.cue.start)
         strong_spans = [(m.cue.start, m.cue.end) for m in mentions if m.strong]
+        if any(date.mode in (DateMode.STARTED, DateMode.ENDED) for date in dates) and strong_spans:
+            # A word of a name ("QUICK-Stop") is no verb that ends anything.
+            named = [*masked, *((m.cue.start, m.cue.end) for m in found.mentions if m.strong)]
+            dates, _ = find_dates(text, instant=instant, order=self._date_order, masked=named, language=language)
         dates = tuple(d for d in dates if not _overlaps(d.cue, strong_spans))
         aggregations = find_aggregations(
             text, masked=[*strong_spans, *((date.cue.start, date.cue.end) for date in dates)]

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, product
 
+from graphroute.ontology.lexicon import is_event, lexicon
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, agent_before, relation_cue
 from graphroute.parsing.tokens import Token, inside
 from graphroute.types.graph import AttributeFilter, Direction
@@ -62,6 +63,10 @@ NEARER_TO_ANOTHER_ANCHOR = 0.4
 MEMBERSHIP = 0.3
 """What a relation of members gains where the question says "is in"."""
 WORD_IS_ANCHOR_TOO = 1.5
+THE_DEED_ITSELF = 0.6
+"""What "what did X order" loses by ending at the order and not at what was ordered."""
+NOUN_OF_THE_ANCHOR = 0.4
+"""A noun taken for the anchor itself that does not stand beside it: "products from Pavlova" where Pavlova is the product."""
 MAX_COST = 2.6
 """Readings that leave more unexplained than this are not readings of the question."""
 
@@ -171,7 +176,7 @@ class ReadingSearch:
             if any(
                 word in phrase.casefold().split()
                 for phrase in (*relation.subject_nouns, *relation.object_nouns, *relation.forward, *relation.inverse)
-                for word in ("member", "belong", "part", "участник", "成员")
+                for word in ("member", "belong", "part", "contain", "include", "участник", "содержать", "成员", "包含")
             )
         )
         self._temporal = frozenset(name for name, kind in ontology.types.items() if kind.temporal)
@@ -661,6 +666,20 @@ class ReadingSearch:
                 ):
                     cost += WRONG_ORDER_TO_QUESTION
                     why.append("order against the question word")
+        if anchor is not None and steps and steps[0].cue is not None:
+            word = question.words[steps[0].cue]
+            sides = {_noun_side(role) for predicate, role in word.entry.relations if predicate == steps[0].predicate}
+            relation = self._ontology.relations[steps[0].predicate]
+            mixed = bool(set(relation.domain) & set(relation.range))
+            if (
+                not mixed
+                and sides
+                and None not in sides
+                and steps[0].direction not in sides
+                and word.apposition_of is None
+            ):
+                cost += NOUN_OF_THE_ANCHOR
+                why.append(f"{word.text!r} would name the anchor")
         # Target.
         asked = question.asked
         end = set(types[-1])
@@ -685,6 +704,13 @@ class ReadingSearch:
             else:
                 cost += WRONG_TARGET
                 why.append(f"{target.text!r} is not what is reached")
+        elif (
+            asked.kind in ("what", "list", "other")
+            and asked.operation is Operation.LIST
+            and self._is_deed(question, steps)
+        ):
+            cost += THE_DEED_ITSELF
+            why.append(f"{question.words[steps[-1].cue or 0].text!r} asks for what it was done to")
         elif asked.kind == "who":
             if self._agents and not end & self._agents:
                 cost += NOT_AN_AGENT
@@ -735,6 +761,24 @@ class ReadingSearch:
                 cost += UNUSED_OPTIONAL_WORD if word.optional else UNUSED_RELATION_WORD
                 why.append(f"{word.text!r} not used")
         return cost, tuple(why)
+
+    def _is_deed(self, question: Question, steps: Sequence[_Step]) -> bool:
+        """The last verb leads to the things that stand for its own doing: X -PURCHASED-> Order by "ordered" or "bought"."""
+        last = steps[-1]
+        if last.cue is None:
+            return False
+        word = question.words[last.cue]
+        if any(
+            role in (Role.OBJECT_NOUN, Role.SUBJECT_NOUN) for p, role in word.entry.relations if p == last.predicate
+        ):
+            return False
+        phrase = word.entry.phrase.casefold()
+        deeds = {phrase, *(noun for frame in lexicon().frames_by_verb.get(phrase, ()) for noun in frame.patients)}
+        kinds = [self._ontology.types[name] for name in last.types if name in self._ontology.types]
+        return bool(kinds) and all(
+            any(is_event(noun) for noun in kind.nouns) and deeds & {noun.casefold() for noun in kind.nouns}
+            for kind in kinds
+        )
 
     def _symmetric(self, predicate: str) -> bool:
         return self._ontology.relations[predicate].symmetric

@@ -83,6 +83,8 @@ GENERIC_WORDS = frozenset(
         "all",
         "any",
         "every",
+        "everything",
+        "anything",
         "each",
         "overall",
         "listed",
@@ -256,10 +258,10 @@ def find_words(
     cues: list[WordCue] = []
     for run in _runs(tokens):
         plain = [(token.stems, (token.index, token.index)) for token in run]
-        found = _match(plain, vocabulary)
+        found = _match(plain, tokens, vocabulary)
         folded = _fold_acronyms(run, vocabulary)
         if folded is not None:
-            other = _match(folded, vocabulary)
+            other = _match(folded, tokens, vocabulary)
             if _covered(other) > _covered(found):
                 found = other
         for first, last, entry in found:
@@ -290,13 +292,15 @@ def _by_form(entry: Entry, key: str) -> Entry:
 
 
 def _match(
-    items: Sequence[tuple[tuple[str, ...], tuple[int, int]]], vocabulary: Vocabulary
+    items: Sequence[tuple[tuple[str, ...], tuple[int, int]]], tokens: Sequence[Token], vocabulary: Vocabulary
 ) -> list[tuple[int, int, Entry]]:
     options = [stems for stems, _ in items]
     found: list[tuple[int, int, Entry]] = []
     at = 0
     while at < len(options):
         matched = vocabulary.match(options, at)
+        if matched is not None and matched[0] > 1 and _verb_before_noun(tokens, items[at][1][0], matched[1]):
+            matched = vocabulary.match(options[: at + matched[0] - 1], at)
         if matched is None:
             at += 1
             continue
@@ -304,6 +308,13 @@ def _match(
         found.append((items[at][1][0], items[at + length - 1][1][1], entry))
         at += length
     return found
+
+
+def _verb_before_noun(tokens: Sequence[Token], first: int, entry: Entry) -> bool:
+    """ "customers purchased orders" holds a verb and its object, not the noun "purchase order"."""
+    verbs = any(role in (Role.FORWARD, Role.INVERSE) for _, role in entry.relations)
+    key = tokens[first].key
+    return not verbs and key.endswith("ed") and key not in entry.phrase.casefold().split()
 
 
 def _covered(found: Sequence[tuple[int, int, Entry]]) -> int:

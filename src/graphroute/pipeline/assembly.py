@@ -19,12 +19,15 @@ from graphroute.models.llm.base import ChatModel
 from graphroute.models.tokenizers import load_tokenizer
 from graphroute.models.tokenizers.base import Tokenizer
 from graphroute.ontology.load import dump_ontology, load_ontology
+from graphroute.ontology.mapping import FILE_NAME as MAPPING
+from graphroute.ontology.mapping import check_mapping, load_mapping
 from graphroute.resources import resource
 from graphroute.retrieval import RETRIEVERS
 from graphroute.retrieval.base import Backends, Retriever
 from graphroute.serialization.choice import AUTO, FormatChoice, choose, load_measurements
 from graphroute.serialization.records import Profile
-from graphroute.stores.opening import OpenStores, Place, Preparable, StorePlan, open_stores
+from graphroute.stores.mapped_ports import open_mapped_at
+from graphroute.stores.opening import OpenStores, Place, Preparable, StorePlan, is_address, open_stores
 from graphroute.stores.vector import VectorStore
 from graphroute.types.ontology import Ontology
 from graphroute.types.view import View
@@ -83,12 +86,26 @@ def assemble(place: Place, config: RoutesConfig, *, ontology: str | Path | None,
     Raises DataError if there is no store, BackendError if a server is not there, and what its stages raise: ConfigurationError,
     ModelMismatchError. Nothing stays open then.
     """
-    stores = open_stores(StorePlan.of(place, config.stores.model_dump()))
+    stores = open_place(place, config, ontology=ontology)
     try:
         return _parts(stores, config, ontology=ontology, log=log)
     except BaseException:
         stores.close()
         raise
+
+
+def open_place(place: Place, config: RoutesConfig, *, ontology: str | Path | None = None) -> OpenStores:
+    """The stores at a place: those of a record, or a foreign graph at an address whose mapping lies beside the ontology.
+
+    Raises what opening them raises; ConfigurationError where the ontology and the mapping do not fit.
+    """
+    mapping = Path(ontology).with_name(MAPPING) if ontology is not None else None
+    if mapping is None or not is_address(place) or not mapping.exists():
+        return open_stores(StorePlan.of(place, config.stores.model_dump()))
+    StorePlan.of(place, {})
+    declared, mapped = load_ontology(Path(str(ontology))), load_mapping(mapping)
+    check_mapping(mapped, declared, where=str(mapping))
+    return open_mapped_at(str(place), declared, mapped)
 
 
 def _parts(stores: OpenStores, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
