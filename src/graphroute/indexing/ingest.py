@@ -43,7 +43,7 @@ class IngestReport:
 
     `hidden`: documents that nobody may read for want of labels, by reason. `unmapped`: edges left out because the
     ontology does not declare their relation, and entity types it does not declare, by name. `embedded` texts went through
-    the model, `reused` ones came from the cache. `warnings`: what else the operator should know. `sequence` is the
+    the model, `reused` ones came from the cache. `warnings`: what else the operator should know. `bookmarks`: marks of what was written to Neo4j, for `GraphRoute.open`. `sequence` is the
     published snapshot, for the operator.
     """
 
@@ -69,6 +69,7 @@ class IngestReport:
     reused: int = 0
     ontology_inferred: bool = False
     warnings: tuple[str, ...] = ()
+    bookmarks: tuple[str, ...] = ()
     rows: int = 0
     seconds: float = 0.0
 
@@ -118,7 +119,8 @@ def ingest(
                     run.write(prune=prune, copies=copies)
         else:
             run.write(prune=prune, copies=copies)
-        return run.report(started, inferred)
+        report = run.report(started, inferred)
+        return report if copies is None else replace(report, bookmarks=copies.bookmarks)
 
 
 class _Run:

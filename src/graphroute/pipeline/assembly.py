@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -80,13 +80,20 @@ class Parts:
             backends.lexical.prepare(view=view)
 
 
-def assemble(place: Place, config: RoutesConfig, *, ontology: str | Path | None, log: Path | None) -> Parts:
+def assemble(
+    place: Place,
+    config: RoutesConfig,
+    *,
+    ontology: str | Path | None,
+    log: Path | None,
+    bookmarks: Iterable[str] = (),
+) -> Parts:
     """Open the stores and build what the configuration names.
 
     Raises DataError if there is no store, BackendError if a server is not there, and what its stages raise: ConfigurationError,
     ModelMismatchError. Nothing stays open then.
     """
-    stores = open_place(place, config, ontology=ontology)
+    stores = open_place(place, config, ontology=ontology, bookmarks=bookmarks)
     try:
         return _parts(stores, config, ontology=ontology, log=log)
     except BaseException:
@@ -94,14 +101,16 @@ def assemble(place: Place, config: RoutesConfig, *, ontology: str | Path | None,
         raise
 
 
-def open_place(place: Place, config: RoutesConfig, *, ontology: str | Path | None = None) -> OpenStores:
+def open_place(
+    place: Place, config: RoutesConfig, *, ontology: str | Path | None = None, bookmarks: Iterable[str] = ()
+) -> OpenStores:
     """The stores at a place: those of a record, or a foreign graph at an address whose mapping lies beside the ontology.
 
     Raises what opening them raises; ConfigurationError where the ontology and the mapping do not fit.
     """
     mapping = Path(ontology).with_name(MAPPING) if ontology is not None else None
     if mapping is None or not is_address(place) or not mapping.exists():
-        return open_stores(StorePlan.of(place, config.stores.model_dump()))
+        return open_stores(StorePlan.of(place, config.stores.model_dump()), bookmarks=bookmarks)
     StorePlan.of(place, {})
     declared, mapped = load_ontology(Path(str(ontology))), load_mapping(mapping)
     check_mapping(mapped, declared, where=str(mapping))

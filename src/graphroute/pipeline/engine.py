@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -63,14 +63,15 @@ class GraphRoute:
         routes: str | Path | RoutesConfig | None = None,
         ontology: str | Path | None = None,
         log: str | Path | None = None,
+        bookmarks: Iterable[str] = (),
     ) -> Self:
         """Open a store that `graphroute ingest` wrote: a file, or the address of a Neo4j server (`neo4j://HOST:PORT`).
 
         `routes`: a routes file, the shipped policy if None. `ontology`: replaces the one kept in the store. `log`: where decision
-        records go, none if None. Raises ConfigurationError, DataError or BackendError.
+        records go, none if None. `bookmarks`: those that an ingest into a cluster reported, so that what it wrote is seen. Raises ConfigurationError, DataError or BackendError.
         """
         config = routes if isinstance(routes, RoutesConfig) else load_routes(routes)
-        return cls(assemble(store, config, ontology=ontology, log=Path(log) if log else None))
+        return cls(assemble(store, config, ontology=ontology, log=Path(log) if log else None, bookmarks=bookmarks))
 
     def close(self) -> None:
         """Release the store."""

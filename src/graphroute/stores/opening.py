@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,10 +97,12 @@ class OpenStores:
     resources: Mapping[str, Any] = field(default_factory=dict)
 
 
-def open_stores(plan: StorePlan) -> OpenStores:
-    """Opens what the plan names. Raises DataError if there is no store, BackendError if a server is not there, ConfigurationError."""
+def open_stores(plan: StorePlan, *, bookmarks: Iterable[str] = ()) -> OpenStores:
+    """Opens what the plan names. `bookmarks`: of an ingest whose writes must be seen, also on another member of a cluster.
+
+    Raises DataError if there is no store, BackendError if a server is not there, ConfigurationError."""
     with ExitStack() as opened:
-        resources = _Resources(plan, opened)
+        resources = _Resources(plan, opened, tuple(bookmarks))
         names = {kind: getattr(plan, kind) for kind in _KINDS}
         catalog = CATALOGS.load(names["catalog"])(resources.of(names["catalog"]))
         graph = GRAPH_STORES.load(names["graph"])(resources.of(names["graph"]))
@@ -121,8 +123,9 @@ def open_stores(plan: StorePlan) -> OpenStores:
 class _Resources:
     """Opens the file and the servers when a store first needs them, each once."""
 
-    def __init__(self, plan: StorePlan, opened: ExitStack) -> None:
+    def __init__(self, plan: StorePlan, opened: ExitStack, bookmarks: tuple[str, ...]) -> None:
         self._plan = plan
+        self._bookmarks = bookmarks
         self._opened = opened
         self.held: dict[str, Any] = {}
 
@@ -150,6 +153,7 @@ class _Resources:
         assert self._plan.neo4j is not None
         connection = Neo4jConnection(Neo4jSettings.from_environment(self._plan.neo4j))
         self._opened.callback(connection.close)
+        connection.observe(self._bookmarks)
         # Planning a text takes the server longer than running it; no question should pay for that.
         connection.warm((query, PLANNED) for query in (*QUERIES, *SEARCH_QUERIES))
         return connection

@@ -50,8 +50,18 @@ def working_copy(address: str) -> Path:
 class Replication:
     """Brings the servers of a plan to a record. Open while the record is written; see `replication`."""
 
-    def __init__(self, steps: list[tuple[str, Callable[[Database, Progress | None], object]]]) -> None:
+    def __init__(
+        self,
+        steps: list[tuple[str, Callable[[Database, Progress | None], object]]],
+        bookmarks: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
         self._steps = steps
+        self._bookmarks = bookmarks
+
+    @property
+    def bookmarks(self) -> tuple[str, ...]:
+        """Marks of what was written to Neo4j; a router that is opened with them sees it, on any member of a cluster."""
+        return self._bookmarks()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,7 +112,9 @@ def replication(plan: StorePlan, *, file: Path) -> Iterator[Replication]:
                 Neo4jReplica(neo4j, database).replicate(progress=progress)
 
             steps.append(("Neo4j", to_neo4j))
-        yield Replication(steps)
+            yield Replication(steps, lambda: neo4j.bookmarks)
+        else:
+            yield Replication(steps)
 
 
 def _counted(progress: Progress | None) -> Callable[[str, int, int], None] | None:
