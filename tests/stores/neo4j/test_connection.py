@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 import subprocess
@@ -326,6 +327,17 @@ def test_mistakes_are_one_clear_line_each(server: Neo4jServer) -> None:
         assert isinstance(said(uri=f"bolt://127.0.0.1:{port}"), BackendUnavailableError)
     assert isinstance(said(uri="bolt://host.invalid:7687"), BackendUnavailableError)
     assert isinstance(said(uri=server.uri.replace("bolt:", "bolt+ssc:")), GraphRouteError)
+
+
+def test_no_log_of_the_driver_holds_a_parameter_or_the_password(
+    server: Neo4jServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG), server.connect() as connection:
+        connection.read(ECHO, {"value": "canary-in-a-question"})
+        connection.write(CREATE, {"name": "canary-in-a-name"})
+        connection.write(Query("clear", "MATCH (n) DETACH DELETE n"))
+    assert "canary" not in caplog.text
+    assert server.password not in caplog.text
 
 
 @pytest.mark.parametrize(

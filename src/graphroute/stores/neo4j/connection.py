@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import logging
 import os
 import random
 import re
+import ssl
 import threading
 import time
 import urllib.parse
@@ -45,6 +47,7 @@ _SLACK = 0.05
 _PING_PAUSE = 1.0
 """Seconds between looks at a server whose breaker is open."""
 _RETRY_PAUSE = 0.05
+_PORT = 7687
 _WRITES = 6
 """Tries of a write that the server turned back, such as one of two that waited for one another."""
 _WARM_AT_ONCE = 4
@@ -379,11 +382,30 @@ class _Runtime:
     async def greet(self) -> str:
         """Asks the server once what it is. Raises ConfigurationError if it is too old."""
         if self._version is None:
-            info = await self.driver().get_server_info()
+            driver = self.driver()
+            try:
+                info = await driver.get_server_info()
+            except Exception:
+                await self._try_certificate()
+                raise
             self.entered = True
             _check_version(info.agent, self._settings.uri)
             self._version = info.agent
         return self._version
+
+    async def _try_certificate(self) -> None:
+        """Raises SSLError if TLS is what failed: where it asks for routes the driver does not say."""
+        parts = urllib.parse.urlsplit(self._settings.uri)
+        if not parts.scheme.startswith("neo4j+") or parts.scheme.endswith("+ssc"):
+            return
+        try:
+            trust = ssl.create_default_context(cafile=self._settings.authority)
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port or _PORT, ssl=trust)
+        except ssl.SSLError:
+            raise
+        except OSError:
+            return
+        writer.close()
 
     async def read(
         self, query: Query, parameters: Parameters, end: float, bookmarks: frozenset[str], signs: _Signs
@@ -476,11 +498,20 @@ class _Runtime:
             self._watching = False
 
 
+_SILENT = logging.NullHandler()
+
+
 def _make_driver(settings: Neo4jSettings) -> Any:
     try:
         import neo4j
     except ImportError as error:
         raise ConfigurationError("the neo4j driver is not installed", hint="pip install 'graphroute[neo4j]'") from error
+    # Its warnings are errors of ours already; its messages at DEBUG hold parameters, which are texts of questions.
+    logging.getLogger("neo4j").addHandler(_SILENT)
+    for name in ("neo4j.io", "neo4j.pool"):
+        logger = logging.getLogger(name)
+        if logger.level == logging.NOTSET:
+            logger.setLevel(logging.INFO)
     uri = settings.uri
     trust: dict[str, Any] = {}
     if settings.authority is not None:

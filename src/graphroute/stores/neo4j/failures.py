@@ -87,8 +87,10 @@ def may_pass(error: BaseException) -> bool:
         # Who has waited for a lock as long as the server allows does not wait again.
         waited = code_of(error).endswith("LockAcquisitionTimeout")
         return not waited and code_of(error) not in MEMORY | DEADLINE | CREDENTIALS and error.is_retryable()
+    if _certificate(error):
+        return False
     if isinstance(error, (ServiceUnavailable, SessionExpired)):
-        return not _certificate(error)
+        return True
     return isinstance(error, (OSError, EOFError)) or (isinstance(error, DriverError) and error.is_retryable())
 
 
