@@ -696,3 +696,15 @@ def test_the_next_session_takes_an_unpublished_snapshot_with_it(db: Database) ->
             assert writer.publish() == 2
     view = catalog.view(reader=Reader("ann", ["public"]))
     assert sorted(catalog.sources(["s1", "s2"], view=view)) == ["s1", "s2"]
+
+
+def test_a_source_put_and_removed_in_one_first_session_leaves_nothing(tmp_path: Path) -> None:
+    with Database(tmp_path / "store.db") as db:
+        writer = SnapshotWriter(db)
+        writer.begin()
+        writer.put_source(Source(id="s", text="x", labels=frozenset({"public"})))
+        writer.put_passages([Passage(id="s#0", source_id="s", start=0, end=1, text="x")])
+        writer.remove_source("s")
+        writer.publish()
+        for table in ("source", "passage", "passage_terms"):
+            assert db.connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)  # noqa: S608

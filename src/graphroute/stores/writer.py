@@ -601,7 +601,7 @@ class SnapshotWriter:
                 values += tuple(stated[6:8])
             self._keep_or_add(kept, "attribute", source_id, where, values, (*stated, source_id, start, end, 0))
         self._flush()
-        if any(self._first_key[table] for table in kept):
+        if self._refreshed:
             self._end_refreshed(kept)
         for table in ("name", "attribute", "entity_source"):
             self._scope_rows(table)

@@ -276,7 +276,7 @@ def test_a_copy_under_way_is_not_read_back(
     with Flaky(server.settings()) as flaky:
         flaky.fail_at({60: "before"})
         with pytest.raises(BackendUnavailableError):
-            Neo4jReplica(flaky, record, batch=3).replicate()
+            Neo4jReplica(flaky, record, batch=1).replicate()
     target = tmp_path / "copy.db"
     fetch(connection, target)
     found = rows_of(target)

@@ -492,7 +492,7 @@ def _rows_of(connection: Neo4jConnection, table: Table, size: int) -> Iterator[l
         full = len(rows) == limit
         if table.name == "adjacency":
             page = [
-                dict(zip(table.columns, (node, fact[0], 0, *fact[1:]), strict=True))
+                dict(zip(table.columns, (fact[0], node, *fact[1:]), strict=True))
                 for node, facts in rows
                 for fact in facts
             ]

@@ -1,0 +1,6 @@
+CYPHER 5
+UNWIND $p.ids AS id
+MATCH (z:Support {source: id})
+WHERE z.born <= $p.sequence AND z.died > $p.sequence AND z.scope IN $p.scopes
+RETURN DISTINCT id, z.assertion_id
+LIMIT $p.limit
