@@ -55,7 +55,7 @@ def test_a_right_store_is_ok(store: Path) -> None:
         ("stores: {lexical: qdrant}\n", "stores", "stores.qdrant is not set", 3),
         ("stores: {graph: neo4j}\n", "stores", "stores.neo4j is not set", 3),
         ("stores: {graph: neo4j, neo4j: 'bolt://127.0.0.1:9'}\n", "stores", "GRAPHROUTE_NEO4J_PASSWORD", 3),
-        ("stores: {lexical: qdrant, qdrant: 'http://127.0.0.1:9'}\n", "Qdrant", "cannot reach", 5),
+        ("stores: {lexical: qdrant, qdrant: 'http://127.0.0.1:9'}\n", "Qdrant", "Qdrant at http://127.0.0.1:9", 5),
         ("stores: {vectors: qdrant}\n", "routes file", "vectors", 3),
         ("model: {base_url: 'http://127.0.0.1:9/v1', model: m}\n", "model", "cannot be reached", 5),
         ("log: {path: /proc/nowhere/log.jsonl}\n", "decision log", "cannot be written", 5),
