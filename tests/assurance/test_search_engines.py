@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,8 +25,7 @@ from graphroute.testing.vector_store import MODEL, SIZE, vectors_of
 from graphroute.text import query_terms, terms
 from graphroute.types.reader import Reader
 from graphroute.types.view import View
-from neo4j_fixtures import Neo4jServer
-from neo4j_search import copy_passages
+from neo4j_search import Lease, SearchServers, search_servers
 
 LABELS = ("public", "red", "blue", "Red", "hr/2024")
 READERS = (
@@ -138,23 +137,15 @@ def test_qdrant(tmp_path: Path) -> None:
     check(Build, tmp_path)
 
 
-@pytest.fixture
-def fresh(neo4j_lease: Callable[[str], AbstractContextManager[Neo4jServer]]) -> Iterator[Callable[[], Neo4jServer]]:
-    with ExitStack() as stack:
-        yield lambda: stack.enter_context(neo4j_lease("5.26"))
+@pytest.fixture(scope="module")
+def servers(neo4j_lease: Lease) -> Iterator[SearchServers]:
+    with search_servers(neo4j_lease) as found:
+        yield found
 
 
-def test_neo4j(fresh: Callable[[], Neo4jServer], tmp_path: Path) -> None:
-    class Build:
-        def __init__(self, database: Database) -> None:
-            self.database = database
+def test_neo4j(servers: SearchServers, tmp_path: Path) -> None:
+    def build(database: Database) -> AbstractContextManager[Engines]:
+        connection = servers.copy(database)
+        return nullcontext((Neo4jLexical(connection), Neo4jVectors(connection, MODEL)))
 
-        def __enter__(self) -> Engines:
-            self.connection = fresh().connect()
-            copy_passages(self.connection, self.database)
-            return Neo4jLexical(self.connection), Neo4jVectors(self.connection, MODEL)
-
-        def __exit__(self, *error: object) -> None:
-            self.connection.close()
-
-    check(Build, tmp_path)
+    check(build, tmp_path)

@@ -236,10 +236,7 @@ class _Copier:
         if min(snapshots) > journal.since > 0:
             journal = self._find_lost(sql, journal, min(snapshots))
         self._settle_vectors(sql, journal)
-        if journal.target == max(snapshots):
-            self._stage("index vector")
-            self._rows += replicate_vectors(self._connection, self._db)
-            self._staged()
+        self._put_vectors_on_passages(journal)
         settings = dict(sql.execute("SELECT key, value FROM setting").fetchall())
         rows = [
             {"sequence": sequence, "published_at": published_at}
@@ -351,6 +348,21 @@ class _Copier:
         gone = [{"passage": passage, "identity": identity} for passage, identity in sorted(held)]
         for begin in range(0, len(gone), self._batch):
             self._sure(writes.DROP_VECTORS, {"rows": gone[begin : begin + self._batch]})
+        self._staged()
+
+    def _put_vectors_on_passages(self, journal: _Journal) -> None:
+        """The vectors of the embedder in use, as lists that the server compares."""
+        self._stage("index vector")
+        before = 0
+
+        def keep_lease(_: str, done: int, total: int) -> None:
+            nonlocal before
+            if not self._connection.write(writes.RENEW, {"owner": self._owner, "lease": self._lease}):
+                raise BackendUnavailableError("another process has taken over the copy", where=self._where)
+            self._moved(done - before)
+            before = done
+
+        self._rows += replicate_vectors(self._connection, self._db, target=journal.target, progress=keep_lease)
         self._staged()
 
     # Dropping -------------------------------------------------------------------------------------------------------------

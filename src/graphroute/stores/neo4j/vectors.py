@@ -16,7 +16,7 @@ Progress = Callable[[str, int, int], object]
 _BATCH = 500
 _FROM = (
     "FROM vector v CROSS JOIN passage p ON p.key = v.passage "
-    f"WHERE v.identity = ? AND {NOT_BLANK} AND p.born > ? AND p.key > ?"
+    f"WHERE v.identity = ? AND {NOT_BLANK} AND p.born > ? AND p.key > ? AND p.born <= ?"
 )
 
 READ_STATE = Query(
@@ -66,13 +66,20 @@ def vector_index(identity: str) -> str:
 
 
 def replicate_vectors(
-    connection: Neo4jConnection, database: Database, since: int = 0, progress: Progress | None = None
+    connection: Neo4jConnection,
+    database: Database,
+    since: int = 0,
+    progress: Progress | None = None,
+    *,
+    target: int | None = None,
 ) -> int:
-    """Copy the vectors of passages born after snapshot `since` that are already on the server; how many were written.
+    """Copy the vectors of passages that are already on the server; how many were written.
+
+    `since`, `target`: of passages born after the one snapshot and up to the other, by default the newest complete one.
 
     Vectors are not versioned, so those of older passages are compared by a digest, and all are copied again if it differs. Each
-    batch and the journal of it are one transaction; a run that was cut off goes on. Ends by naming the newest complete
-    snapshot: searches of a later view are refused until then. Raises DataError for a damaged vector, BackendError if a
+    batch and the journal of it are one transaction; a run that was cut off goes on. Ends by naming the
+    target: searches of a later view are refused until then. Raises DataError for a damaged vector, BackendError if a
     passage is not on the server.
     """
     sql = database.connection
@@ -81,8 +88,8 @@ def replicate_vectors(
         identity = embedder_of(sql)
         if not identity:
             return 0
-        sequence = database.staged()
-        digest = vectors_digest(sql, identity)
+        sequence = database.staged() if target is None else target
+        digest = vectors_digest(sql, identity, sequence)
         held = connection.read(READ_STATE)
         since, copied = _start(sql, identity, digest, held[0] if held else None, since)
         if since < 0 and not copied:
@@ -91,8 +98,8 @@ def replicate_vectors(
                 _drop(connection, known)
             begun = {"identity": identity, "sequence": -1, "digest": digest, "copied": 0, "total": 0}
             connection.write(WRITE_STATE, {"p": {"state": begun}})
-        done = _copy(connection, sql, identity, since, copied, progress)
-        total = int(sql.execute(f"SELECT count(*) {_FROM}", (identity, -1, 0)).fetchone()[0])
+        done = _copy(connection, sql, (identity, since, copied, sequence), progress)
+        total = int(sql.execute(f"SELECT count(*) {_FROM}", (identity, -1, 0, sequence)).fetchone()[0])
         ended = {"identity": identity, "sequence": sequence, "digest": digest, "copied": 0, "total": total}
         connection.write(WRITE_STATE, {"p": {"state": ended}})
         return done
@@ -111,10 +118,9 @@ def _start(sql: Any, identity: str, digest: str, held: tuple[Any, ...] | None, s
     return min(since, int(held[1])) if since > 0 else int(held[1]), 0
 
 
-def _copy(
-    connection: Neo4jConnection, sql: Any, identity: str, since: int, copied: int, progress: Progress | None
-) -> int:
-    size, values = vector_size(identity), (identity, since, copied)
+def _copy(connection: Neo4jConnection, sql: Any, values: tuple[Any, ...], progress: Progress | None) -> int:
+    identity, since = values[:2]
+    size = vector_size(identity)
     total = int(sql.execute(f"SELECT count(*) {_FROM}", values).fetchone()[0])
     rows = sql.execute(f"SELECT p.key, p.id, v.vector {_FROM} ORDER BY p.key", values)
     done = 0
