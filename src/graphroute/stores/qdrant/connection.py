@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import importlib
 import os
 import threading
 import time
@@ -30,6 +31,8 @@ KEY_VARIABLE = "GRAPHROUTE_QDRANT_API_KEY"
 MEMORY = ":memory:"
 _PATIENCE = 0.5
 """Seconds a call must have waited before its deadline says something about the server."""
+_CLOSING = 5.0
+"""Seconds that closing waits for the loop."""
 _PAUSE = 3.0
 """Seconds that an open breaker waits before it lets a call try."""
 
@@ -137,6 +140,12 @@ class QdrantConnection:
     ) -> list[Any]:
         """Several calls at once, all under one deadline; the answers in order."""
         limit = self.settings.write_timeout if writes else self.settings.timeout
+        if self._loop is None:
+            # Seconds of importing, once per process; on the loop they would hold up every call and the close.
+            try:
+                importlib.import_module("qdrant_client")
+            except ImportError as error:
+                raise self._translated(error) from None
         if deadline is not None:
             limit = min(limit, deadline - time.monotonic())
         if limit <= 0:
@@ -224,14 +233,18 @@ class QdrantConnection:
             return
 
         async def end() -> None:
+            pending = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in pending:
+                task.cancel()
+            await asyncio.gather(*pending, return_exceptions=True)
             if client is not None:
                 await client.close()
 
         coroutine: Coroutine[Any, Any, None] = end()
         with contextlib.suppress(Exception):  # a peer that hangs must not keep the process
-            asyncio.run_coroutine_threadsafe(coroutine, loop).result(2.0)
+            asyncio.run_coroutine_threadsafe(coroutine, loop).result(_CLOSING)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(2.0)
+        thread.join(_CLOSING)
         if not thread.is_alive():
             loop.close()
 
