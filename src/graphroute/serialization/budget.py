@@ -12,9 +12,13 @@ from graphroute.serialization.formats.base import Format
 from graphroute.serialization.orderings import Hints, Ordering, given
 from graphroute.serialization.records import Profile, Records, local_ids, project, records_of
 from graphroute.types.evidence import EvidenceBundle, EvidenceUnit, Omission
+from graphroute.types.graph import Path
 
 MAX_SKIPPED = 16
 """How many units too large for what is left may be passed over in search of smaller ones."""
+
+MAX_LOOKED_AT = 200
+"""How many units may be looked at in that search, so that it takes no longer for a larger bundle."""
 
 MAX_OMISSIONS = 12
 """How many omissions the text states; the bundle holds all of them."""
@@ -205,14 +209,15 @@ def _length(unit: EvidenceUnit) -> int:
 
 def _chosen(packing: _Packing, order: Sequence[EvidenceUnit], guess: int) -> list[EvidenceUnit]:
     chosen: list[EvidenceUnit] = []
-    start, skipped = 0, 0
-    while start < len(order) and skipped <= MAX_SKIPPED:
-        least = _Least(packing, chosen)
+    start, skipped, looked_at = 0, 0, 0
+    beside = _Beside(packing)
+    while start < len(order) and skipped <= MAX_SKIPPED and looked_at < MAX_LOOKED_AT:
         left = packing.budget - packing.size(chosen)
         if left < 2 * LEAST_TOKENS:
             break
-        while start < len(order) and least(order[start]) > left:
+        while start < len(order) and looked_at < MAX_LOOKED_AT and not beside.may_fit(order[start], left):
             start += 1
+            looked_at += 1
         rest = order[start:]
 
         def room_for(count: int, rest: Sequence[EvidenceUnit] = rest) -> bool:
@@ -220,29 +225,43 @@ def _chosen(packing: _Packing, order: Sequence[EvidenceUnit], guess: int) -> lis
 
         taken = _longest(len(rest), room_for, guess=1 if skipped else guess)
         chosen.extend(rest[:taken])
+        beside.take(rest[:taken])
+        if taken < len(rest):
+            beside.refuse(rest[taken])
         start += taken + 1
         skipped += 1
     return chosen
 
 
-class _Least:
-    """Tokens that a unit takes at least beside the chosen ones, whatever the format."""
+class _Beside:
+    """What a unit would add to the chosen ones, and whether it is worth a try."""
 
-    def __init__(self, packing: _Packing, chosen: Sequence[EvidenceUnit]) -> None:
+    def __init__(self, packing: _Packing) -> None:
         self._estimate = packing.estimate
         self._held: set[object] = set()
-        for unit in chosen:
+        self._too_many = 1_000_000
+
+    def take(self, units: Sequence[EvidenceUnit]) -> None:
+        for unit in units:
             if unit.path:
                 for hop in unit.path.hops:
                     self._held.update((hop.fact.key, hop.start, hop.end))
 
-    def __call__(self, unit: EvidenceUnit) -> float:
+    def refuse(self, unit: EvidenceUnit) -> None:
+        """Remembers how much was new in a path that did not fit: another with as much will not either."""
+        if unit.path:
+            self._too_many = min(self._too_many, self._new(unit.path))
+
+    def may_fit(self, unit: EvidenceUnit, left: int) -> bool:
         if unit.path is None:
             text = unit.passage.text if unit.passage else unit.report.text if unit.report else ""
             # Other line ends than the text's own may save a little.
-            return self._estimate(text) * 0.9
-        new = {one for hop in unit.path.hops for one in (hop.fact.key, hop.start, hop.end)} - self._held
-        return LEAST_TOKENS * (1 + len(new))
+            return self._estimate(text) * 0.9 <= left
+        new = self._new(unit.path)
+        return new < self._too_many and LEAST_TOKENS * (1 + new) <= left
+
+    def _new(self, path: Path) -> int:
+        return len({one for hop in path.hops for one in (hop.fact.key, hop.start, hop.end)} - self._held)
 
 
 def _longest(most: int, fits: Callable[[int], bool], *, guess: int) -> int:
