@@ -1,3 +1,4 @@
+import dataclasses
 import hashlib
 import time
 
@@ -5,10 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphroute.errors import UsageError
+from graphroute.access import access_mark
+from graphroute.errors import ConfigurationError, UsageError
+from graphroute.models.tokenizers import load_tokenizer
 from graphroute.models.tokenizers.characters import CharacterEstimate
 from graphroute.serialization.formats import FORMATS
-from graphroute.serialization.records import PassageRecord, PathRecord
+from graphroute.serialization.orderings import Hints, ordering
+from graphroute.serialization.records import PassageRecord, PathRecord, Profile, records_of
 from graphroute.serialization.serialize import serialize
 from graphroute.types.evidence import Degradation, EvidenceBundle, EvidenceUnit, Omission
 from graphroute.types.graph import Direction, Entity, Fact, Hop, Path, Support
@@ -16,6 +20,7 @@ from graphroute.types.retrieval import Binding, ScoreKind
 from graphroute.types.source import Passage, SourceSpan
 
 TOKENIZER = CharacterEstimate()
+O200K = load_tokenizer("o200k_base")
 each_format = pytest.mark.parametrize("name", list(FORMATS))
 
 
@@ -67,7 +72,7 @@ units = st.lists(st.tuples(st.booleans(), st.integers(1, 4)), max_size=12).map(
 
 
 @each_format
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(held=units, budget=st.integers(1, 900))
 def test_a_text_keeps_to_its_budget_and_units_stay_whole(name, held, budget):
     found = serialize(bundle(held), format=name, budget=budget, tokenizer=TOKENIZER)
@@ -153,3 +158,77 @@ def test_packing_takes_time_in_proportion_to_the_bundle():
 
     seconds(20)
     assert seconds(800) / seconds(100) < 30
+
+
+@each_format
+@pytest.mark.parametrize("profile", list(Profile))
+def test_as_many_paths_as_fit_are_found_with_few_texts(name, profile):
+    """No other prefix of paths, one longer, would have fitted; and the search does not write the bundle again and again."""
+    held = bundle([path_unit(rank, 2) for rank in range(1, 301)])
+    found = serialize(held, format=name, profile=profile, budget=1500, tokenizer=O200K)
+    form = FORMATS.load(name)()
+    taken = len(found.included)
+    assert found.included == tuple(f"U{rank}" for rank in range(1, taken + 1))
+    more = ordering(form.ordering)(records_of(held, units=held.units[: taken + 1], omissions=()), Hints())
+    assert found.tokens <= 1500 < O200K.count(form.dumps(more, profile)) + 8
+
+
+def test_local_ids_of_a_lean_text_lead_back():
+    found = serialize(
+        bundle([path_unit(1, 2), passage_unit(2, 50)]), format="adjacency", profile="lean", budget=900, tokenizer=O200K
+    )
+    assert found.references == {
+        "N1": "n1.0",
+        "N2": "n1.1",
+        "N3": "n1.2",
+        "S1": "doc:e:1.0",
+        "S2": "doc:e:1.1",
+        "S3": "s2",
+    }
+    assert (found.nodes, found.facts, found.profile) == (3, 2, "lean")
+    assert "n1.0" not in found.text
+
+
+def test_unknown_profiles_and_orderings_are_refused():
+    for wrong in ({"profile": "short"}, {"ordering": "random"}):
+        with pytest.raises(ConfigurationError):
+            serialize(bundle([]), format="edge_list", budget=100, tokenizer=TOKENIZER, **wrong)
+
+
+def test_the_access_mark_names_no_label():
+    assert access_mark(["staff", "hr"]) == access_mark(["hr", "staff", "hr"])
+    assert access_mark(["staff"]) != access_mark(["staff", "hr"]) != access_mark([])
+    held = dataclasses.replace(bundle([path_unit(1, 1)]), access=access_mark(["payroll-secret"]))
+    for name in FORMATS:
+        full = serialize(held, format=name, budget=2000, tokenizer=O200K).text
+        assert held.access in full
+        assert "payroll" not in full
+        assert held.access not in serialize(held, format=name, profile="lean", budget=2000, tokenizer=O200K).text
+
+
+def test_alternative_support_sets_stay_apart():
+    unit = path_unit(1, 1)
+    (id,) = unit.path.hops[0].fact.assertion_ids
+    supports = tuple(
+        Support(assertion_id=id, span=SourceSpan(source, 0, 4), group=group)
+        for source, group in (("a", 0), ("b", 0), ("c", 1))
+    )
+    held = dataclasses.replace(bundle([unit]), supports={id: supports})
+    for name in FORMATS:
+        text = serialize(held, format=name, budget=2000, tokenizer=O200K).text
+        (assertion,) = FORMATS.load(name)().loads(text).facts[0].assertions
+        assert [[span.source_id for span in one] for one in assertion.supports] == [["a", "b"], ["c"]]
+
+
+def test_a_fact_and_its_denial_are_two():
+    fact = path_unit(1, 1).path.hops[0].fact
+    denied = dataclasses.replace(fact, negated=True)
+    assert fact.key != denied.key
+    units = [
+        dataclasses.replace(path_unit(rank, 1), path=Path((Hop(one, Direction.FORWARD),)))
+        for rank, one in enumerate((fact, denied), start=1)
+    ]
+    held = dataclasses.replace(bundle([path_unit(1, 1)]), units=tuple(units))
+    for name in FORMATS:
+        text = serialize(held, format=name, budget=2000, tokenizer=O200K).text
+        assert [one.negated for one in FORMATS.load(name)().loads(text).facts] == [False, True]

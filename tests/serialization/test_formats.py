@@ -1,6 +1,10 @@
+import contextlib
 import json
+import os
 import re
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,19 +13,24 @@ from graphroute.errors import ConfigurationError, DataError
 from graphroute.serialization.formats import FORMATS
 from graphroute.serialization.formats.edge_list import EdgeList
 from graphroute.serialization.formats.pretty_json import PrettyJson
-from graphroute.serialization.records import instant_text, parse_instant, seal
+from graphroute.serialization.records import Profile, instant_text, parse_instant, project, seal
 from graphroute.testing.format import (
     HOSTILE,
     check_contained,
     check_mutations,
+    check_resealed,
     check_round_trip,
     hostile_records,
     records,
+    resealed,
+    sample,
 )
 
+GOLDEN = Path(__file__).parent / "golden"
+LONG = os.environ.get("GRAPHROUTE_ASSURE") == "1"
 FORMS = [FORMATS.load(name)() for name in FORMATS]
 each_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-relaxed = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=2000 if LONG else 40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @each_form
@@ -64,10 +73,58 @@ def test_one_record_a_line():
     assert len(EdgeList().dumps(held).split("\n")) == held.count + 1
 
 
+each_profile = pytest.mark.parametrize("profile", list(Profile))
+
+
 @each_form
-def test_mutants_are_refused(form):
-    held = hostile_records('Ops | "Night" -> Day')
-    assert check_mutations(form, held, count=4000, seed=1) == 4000
+@each_profile
+@pytest.mark.parametrize("held", [sample(), hostile_records('Ops | "Night" -> Day')], ids=["sample", "hostile"])
+def test_a_changed_text_is_refused(form, profile, held):
+    count = 50_000 if LONG else 400
+    assert check_mutations(form, held, count=count, seed=1, profile=profile) == count
+
+
+@each_form
+@each_profile
+def test_a_changed_text_that_is_signed_again_is_refused_or_means_what_it_says(form, profile):
+    count = 10_000 if LONG else 400
+    assert check_resealed(form, sample(), count=count, seed=2, profile=profile) > count / 5
+
+
+@each_form
+@each_profile
+def test_the_golden_text_is_written_and_read(form, profile):
+    """A text that was once handed out stays readable: if it changes, raise the version of the format."""
+    file = GOLDEN / f"{form.name}.{profile}.txt"
+    if os.environ.get("GRAPHROUTE_WRITE_GOLDEN") == "1":
+        file.write_text(form.dumps(sample(), profile), encoding="utf-8", newline="")
+    text = file.read_bytes().decode()
+    assert form.dumps(sample(), profile) == text
+    assert form.loads(text) == project(sample(), profile)
+
+
+@each_form
+@each_profile
+@pytest.mark.parametrize(
+    "junk",
+    [
+        '"' * 40_000,
+        "\\" * 40_000,
+        "N1>" * 20_000,
+        "[" * 20_000,
+        "a: " * 20_000,
+        "S1 " * 20_000,
+        "," * 40_000,
+        " |" * 20_000,
+    ],
+)
+def test_no_text_takes_long_to_read_or_refuse(form, profile, junk):
+    text = form.dumps(sample(), profile)
+    for at in (len(text) // 2, len(text) - 1):
+        began = time.thread_time()
+        with contextlib.suppress(DataError):
+            form.loads(resealed(text[:at] + junk + text[at:]))
+        assert time.thread_time() - began < 1
 
 
 @each_form

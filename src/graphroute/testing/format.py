@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from graphroute.errors import DataError
 from graphroute.serialization.formats.base import Format
 from graphroute.serialization.records import (
+    BLANK_CHECKSUM,
     AssertionRecord,
     FactRecord,
     NodeRecord,
@@ -21,6 +23,7 @@ from graphroute.serialization.records import (
     ReportRecord,
     SourceRecord,
     UnitRecord,
+    checksum,
     project,
 )
 from graphroute.types.evidence import Degradation, Omission
@@ -28,6 +31,8 @@ from graphroute.types.graph import Direction
 from graphroute.types.retrieval import Binding
 from graphroute.types.source import SourceSpan
 from graphroute.types.time import Interval
+
+_CHECKSUM = re.compile(r'(checksum[=:" ]+)[0-9]{9}(?![0-9])')
 
 HOSTILE = (
     'Ops | "Night" -> Day',
@@ -298,6 +303,90 @@ def hostile_records(value: str) -> Records:
     )
 
 
+def sample() -> Records:
+    """Records of every kind with English, Russian and Chinese content."""
+    return Records(
+        snapshot="9f3a5b0c",
+        access="176228021",
+        as_of=1_787_270_400_000_000,
+        truncated=True,
+        left_out=2,
+        total_answers=3,
+        degraded=(Degradation(stage="vector", reason="the endpoint is down"),),
+        flags=("conflict",),
+        answers=(Binding(id="city_kazan", display="Казань"), Binding(id=None, display="7")),
+        sources=(
+            SourceRecord(id="doc:leads", title="Кто руководит проектом", date=1_577_836_800_000_000),
+            SourceRecord(id="doc:methods"),
+            SourceRecord(id="报告:1", title="研究报告"),
+        ),
+        nodes=(
+            NodeRecord(id="city_kazan", types=("city",), name="Казань"),
+            NodeRecord(id="person_irina", types=("person", "researcher"), name="Ирина"),
+            NodeRecord(id="project_orion", types=("project",), name='Orion "II"; 猎户座'),
+            NodeRecord(id="org_vector", types=("organization",), name="Институт Вектор"),
+            NodeRecord(id="0010", name="1.10"),
+        ),
+        facts=(
+            FactRecord(
+                subject="person_irina",
+                predicate="LEADS",
+                object="project_orion",
+                validity=Interval(1_577_836_800_000_000, None),
+                assertions=(
+                    AssertionRecord(
+                        id="e:1",
+                        supports=(
+                            (SourceSpan("doc:leads", 0, 14), SourceSpan("doc:methods")),
+                            (SourceSpan("报告:1", 3, 9),),
+                        ),
+                    ),
+                    AssertionRecord(id="e:2", supports=((SourceSpan("doc:methods", 5, 8),),)),
+                ),
+            ),
+            FactRecord(
+                subject="person_irina",
+                predicate="LEADS",
+                object="org_vector",
+                negated=True,
+                assertions=(AssertionRecord(id="e:3", supports=((SourceSpan("doc:leads", 20, 40),),)),),
+            ),
+            FactRecord(subject="org_vector", predicate="LOCATED_IN", object="city_kazan"),
+            FactRecord(
+                subject="org_vector",
+                predicate="LOCATED_IN",
+                object="city_kazan",
+                validity=Interval(None, 1_262_304_000_000_000),
+            ),
+            FactRecord(subject="org_vector", predicate="RUNS", object="project_orion"),
+        ),
+        units=(
+            PathRecord(
+                id="U1",
+                hops=((0, Direction.FORWARD), (4, Direction.BACKWARD), (3, Direction.FORWARD)),
+                binding="city_kazan",
+                note="раньше",
+            ),
+            PathRecord(id="U2", hops=((1, Direction.FORWARD),), conflict=True),
+            PathRecord(id="U3", hops=((2, Direction.BACKWARD),), binding="3"),
+            PassageRecord(
+                id="U4",
+                source_id="doc:leads",
+                start=0,
+                end=31,
+                text="Ирина руководит проектом «Орион».\nSee C:\\new <|endoftext|>",
+            ),
+            PassageRecord(
+                id="U5", source_id="报告:1", start=3, end=9, text=" 项目，用图搜索。", conflict=True, note=""
+            ),
+            ReportRecord(
+                id="U6", community="c:1", title="Projects", text="Two projects.", source_ids=("doc:leads", "报告:1")
+            ),
+        ),
+        omissions=(Omission(what="passage p9", stage="budget", reason="over budget"),),
+    )
+
+
 def check_round_trip(form: Format, held: Records) -> None:
     """`loads(dumps(x, profile)) == project(x, profile)` for both profiles, and writing again gives the same bytes."""
     for profile in Profile:
@@ -341,6 +430,36 @@ def check_mutations(form: Format, held: Records, *, count: int, seed: int, profi
             refused += bool(error.where)
         else:
             assert back == held, mutant
+    return refused
+
+
+def resealed(text: str) -> str:
+    """The text with the checksum that fits it."""
+    found = _CHECKSUM.search(text)
+    if found is None:
+        return text
+    at = found.end(1)
+    blank = f"{text[:at]}{BLANK_CHECKSUM}{text[at + len(BLANK_CHECKSUM) :]}"
+    return f"{text[:at]}{checksum(blank)}{text[at + len(BLANK_CHECKSUM) :]}"
+
+
+def check_resealed(form: Format, held: Records, *, count: int, seed: int, profile: Profile = Profile.FULL) -> int:
+    """Reads `count` changed texts whose checksum fits again; each is refused, or what is read is what the text would be written for.
+
+    So a reader has no way to take a text for other records than the writer's. Returns the number refused.
+    """
+    text = form.dumps(held, profile)
+    chance = random.Random(seed)  # noqa: S311 - a repeatable choice of mutations, nothing secret
+    refused = 0
+    for _ in range(count):
+        mutant = resealed(_mutate(text, chance))
+        try:
+            back = form.loads(mutant)
+        except DataError as error:
+            refused += bool(error.where)
+        else:
+            written = {form.dumps(replace(back, interleaved=mixed)) for mixed in (False, True)}
+            assert mutant in written, mutant
     return refused
 
 

@@ -23,7 +23,7 @@ from graphroute.types.reader import Reader
 from graphroute.types.trace import Trace
 
 _TOKENIZER = "o200k_base"
-_FORMS = (("pretty_json", 4_000), ("edge_list", 250))
+_FORMS = (("pretty_json", "full", 4_000), ("edge_list", "full", 250), ("adjacency", "lean", 400))
 """Besides the form that the configuration names: another one, and one cut by its budget."""
 _UNSTABLE = frozenset({"run_id", "seconds", "operator"})
 
@@ -78,8 +78,9 @@ def outputs_of(trace: Trace) -> dict[str, str]:
     found = {"bundle": text_of(bundle), "sources": text_of(bundle.sources), "edges": text_of(bundle.edges)}
     found["trace"] = text_of([trace.query, trace.attempts, trace.config_hash])
     tokenizer = load_tokenizer(_TOKENIZER)
-    for name, budget in _FORMS:
-        found[f"{name}/{budget}"] = text_of(serialize(bundle, format=name, budget=budget, tokenizer=tokenizer))
+    for name, profile, budget in _FORMS:
+        text = serialize(bundle, format=name, profile=profile, budget=budget, tokenizer=tokenizer)
+        found[f"{name}/{profile}/{budget}"] = text_of(text)
     if trace.serialized is not None:
         found["evidence text"] = text_of(trace.serialized)
         found["prompt"] = answer(bundle, trace.serialized, model=None, timeout=1.0).prompt

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from graphroute.errors import DataError
-from graphroute.serialization.json_tree import SHORT_KEYS, parsed, read_whole, shown, whole
+from graphroute.serialization.json_tree import SHORT_KEYS, as_written, parsed, read_whole, shown, whole
 from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, check, project, seal, unsealed
 
 _MARKER = '"checksum":"'
@@ -38,4 +38,5 @@ class CompactJson:
         """The records. Raises DataError with line or place and reason for anything not understood."""
         if unsealed(text, _MARKER):
             raise DataError("the checksum is missing or does not fit the text", where="evidence text, line 1")
-        return read_whole(parsed(text), f"{self.name}/{self.version}", SHORT_KEYS)
+        records = read_whole(parsed(text), f"{self.name}/{self.version}", SHORT_KEYS)
+        return as_written(records, text, self.dumps(records))

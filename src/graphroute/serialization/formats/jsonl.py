@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from graphroute.errors import DataError
-from graphroute.serialization.json_tree import SHORT_KEYS, JsonObject, Place, Reader, Writer, parsed, shown
+from graphroute.serialization.json_tree import SHORT_KEYS, JsonObject, Place, Reader, Writer, as_written, parsed, shown
 from graphroute.serialization.orderings import interleaved
 from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, check, project, seal, unsealed
 
@@ -102,9 +103,11 @@ class JsonLines:
                 raise DataError(str(error), where=where) from error
         assert reader is not None
         try:
-            return reader.records()
+            records = reader.records()
         except DataError as error:
             raise DataError(error.message, where="evidence text", allowed=error.allowed) from error
+        mixed = replace(records, interleaved=True)
+        return as_written(records, text, self.dumps(records), self.dumps(mixed))
 
     def _header(self, place: Place, kind: str) -> Reader:
         if kind != "graph":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 from graphroute.errors import DataError
-from graphroute.serialization.json_tree import parsed, read_whole, shown, whole
+from graphroute.serialization.json_tree import as_written, parsed, read_whole, shown, whole
 from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, check, project, seal, unsealed
 
 _MARKER = '"checksum": "'
@@ -40,4 +40,5 @@ class PrettyJson:
         """The records. Raises DataError with line or place and reason for anything not understood."""
         if unsealed(text, _MARKER):
             raise DataError("the checksum is missing or does not fit the text", where="evidence text, line 5")
-        return read_whole(parsed(text), f"{self.name}/{self.version}", {})
+        records = read_whole(parsed(text), f"{self.name}/{self.version}", {})
+        return as_written(records, text, self.dumps(records))

@@ -57,8 +57,8 @@ _DECODED = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r", '"': '"'}
 _ENCODED = {value: f"\\{letter}" for letter, value in _DECODED.items()}
 _HEADER = re.compile(r"([a-z]+)\[(0|[1-9][0-9]{0,8})\](?:\{([a-z,]+)\})?:(?: (.*))?")
 _KEY = re.compile(r"([a-z_]+): (.*)")
-_BEYOND = re.compile(r"(\\*)(u\{|[\U00010000-\U0010ffff])")
-_BACK = re.compile(r"(\\+)u\{(?:([0-9a-f]{5,6})\})?")
+_BEYOND = re.compile(r"(?<!\\)(\\*+)(u\{|[\U00010000-\U0010ffff])")
+_BACK = re.compile(r"(?<!\\)(\\++)u\{(?:([0-9a-f]{5,6})\})?")
 _ORDER = ("degraded", "flags", "answers", "sources", "nodes", "facts", "paths", "texts", "reports", "omitted")
 
 
