@@ -22,7 +22,6 @@ from graphroute.testing.strategies import (
     random_pattern,
     random_world,
     seeded,
-    trails_of,
     visible_world,
 )
 from graphroute.types.reader import Reader

@@ -80,9 +80,9 @@ class Scan(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = _called(node)
-        if isinstance(node.func, ast.Attribute) and called in RUNNERS and node.args and not self.fixed(node.args[0]):
-            self.report(node)
-        elif called == "Query" and not self.query(node):
+        if (
+            isinstance(node.func, ast.Attribute) and called in RUNNERS and node.args and not self.fixed(node.args[0])
+        ) or (called == "Query" and not self.query(node)):
             self.report(node)
         elif called in PIECES:
             given = {keyword.arg: keyword.value for keyword in node.keywords}

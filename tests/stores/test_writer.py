@@ -707,4 +707,4 @@ def test_a_source_put_and_removed_in_one_first_session_leaves_nothing(tmp_path: 
         writer.remove_source("s")
         writer.publish()
         for table in ("source", "passage", "passage_terms"):
-            assert db.connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)  # noqa: S608
+            assert db.connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)

@@ -166,9 +166,10 @@ def test_the_filter_and_the_check_after_it_admit_what_the_port_says(
     assert checked(scoped.access, view) is scoped.access
     client = QdrantClient(location=":memory:")
     client.create_collection("c", vectors_config={})
-    client.upsert(
-        "c", [models.PointStruct(id=number, vector={}, payload=payload) for number, payload in enumerate(payloads)]
-    )
+    if payloads:
+        client.upsert(
+            "c", [models.PointStruct(id=number, vector={}, payload=payload) for number, payload in enumerate(payloads)]
+        )
     points, _ = client.scroll("c", scroll_filter=scoped.filter, limit=100)
     assert sorted(int(point.id) for point in points if is_wanted(point.payload or {}, scoped)) == expected
 
