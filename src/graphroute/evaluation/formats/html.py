@@ -26,7 +26,7 @@ p { max-width: 82ch; margin: 4px 0 12px; } .soft, p.about { color: var(--soft); 
 figure { margin: 0; padding: 12px 14px; background: var(--panel); border: 1px solid var(--rule); border-radius: 8px; }
 figcaption { font-weight: 600; margin-bottom: 6px; }
 svg { width: 100%; height: auto; display: block; overflow: visible; }
-svg text { font: 11px ui-monospace, "DejaVu Sans Mono", monospace; }
+svg text { font: 11px ui-monospace, "DejaVu Sans Mono", monospace; paint-order: stroke; stroke: var(--panel); stroke-width: 3px; }
 svg text:not([fill]) { fill: var(--ink); } svg text.soft { fill: var(--soft); }
 svg .end { text-anchor: end; } svg .mid { text-anchor: middle; }
 svg .rule { stroke: var(--rule); } svg .front { fill: none; stroke: var(--soft); stroke-dasharray: 2 3; }

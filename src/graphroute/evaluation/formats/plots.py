@@ -84,7 +84,7 @@ def lines(title: str, xs: Sequence[float], series: Sequence[Line], *, y_label: s
     """Lines over budgets on a scale of doublings; values are shares. Labels stand at the right end, pushed apart where they would meet."""
     right = max((len(line.label) for line in series), default=0) * _CHARACTER + 20
     frame = _Frame(math.log2(min(xs)), math.log2(max(xs)), right=right)
-    marks = [frame.axes([(math.log2(x), number(x)) for x in xs], "tokens of the whole prompt", y_label)]
+    marks = [frame.axes([(math.log2(x), f"{x:.0f}") for x in xs], "tokens of the whole prompt", y_label)]
     ends: list[tuple[float, str, str]] = []
     for line in series:
         known = [(frame.x(math.log2(x)), frame.y(y)) for x, y in zip(xs, line.values, strict=True) if y is not None]
@@ -134,13 +134,13 @@ def scatter(title: str, dots: Sequence[Dot], *, x_label: str, y_label: str) -> s
         )
     ends = sorted((frame.y(dot.y), frame.x(dot.x), dot.label, dot.colour) for dot in front)
     for y, (_, x, label, colour) in zip(_apart([end[0] for end in ends]), ends, strict=True):
-        marks.append(f'<text x="{x + 9:.1f}" y="{y + 4:.1f}" fill="{colour}">{escape(label)}</text>')
+        marks.append(f'<text x="{x + 9:.1f}" y="{y - 7:.1f}" fill="{colour}">{escape(label)}</text>')
     return _figure(title, "".join(marks), _Frame.HEIGHT)
 
 
 class _Frame:
     HEIGHT = 260
-    LEFT, TOP, BOTTOM = 46, 12, 42
+    LEFT, TOP, BOTTOM = 56, 12, 42
 
     def __init__(self, low: float, high: float, *, right: float) -> None:
         self._low, self._high = low, high if high > low else low + 1
@@ -165,7 +165,7 @@ class _Frame:
         middle = (self.LEFT + self.right) / 2
         parts.append(f'<text x="{middle:.1f}" y="{base + 33:.1f}" class="mid soft">{escape(x_label)}</text>')
         parts.append(
-            f'<text transform="translate(11,{self.y(0.5):.1f}) rotate(-90)" class="mid soft">{escape(y_label)}</text>'
+            f'<text transform="translate(9,{self.y(0.5):.1f}) rotate(-90)" class="mid soft">{escape(y_label)}</text>'
         )
         return "".join(parts)
 
