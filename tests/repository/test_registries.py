@@ -13,9 +13,14 @@ from graphroute.registry import Registry
 
 HELPERS: dict[str, set[str]] = {
     "graphroute.retrieval": {"communities", "contract", "passages", "plan"},
-    "graphroute.stores.lexical": {"passage_rows"},
+    "graphroute.stores.catalog": {"mapped", "rows"},
+    "graphroute.stores.graph": {"mapped", "trails"},
+    "graphroute.stores.lexical": {"empty", "passage_rows"},
 }
-"""Package to modules in its folder that are not parts: what several parts share. `base` and underscored ones need no entry."""
+"""Package to modules in its folder that no name stands for: what several parts share, and what a mapping opens and not a name.
+
+`base` and underscored ones need no entry.
+"""
 
 
 def tables() -> dict[str, list[Registry[object]]]:
