@@ -17,7 +17,7 @@ BATCH = 2_000
 
 def quoted(name: str) -> str:
     """A name as a Cypher identifier."""
-    return "`" + name.replace("`", "``").replace("\\u", "\\\\u0075") + "`"
+    return "`" + name.replace("\\", "\\u005C").replace("`", "``") + "`"
 
 
 def load(driver: Any, nodes: Iterable[dict[str, Any]], relations: Iterable[dict[str, Any]]) -> tuple[int, int]:
@@ -46,6 +46,11 @@ def load(driver: Any, nodes: Iterable[dict[str, Any]], relations: Iterable[dict[
                 session.run(text, rows=batch).consume()
             total += len(rows)
     return len(known), total
+
+
+def load_directory(driver: Any, directory: Path) -> tuple[int, int]:
+    """The same from nodes.jsonl and rels.jsonl of a directory."""
+    return load(driver, _rows(directory / "nodes.jsonl"), _rows(directory / "rels.jsonl"))
 
 
 def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
@@ -78,9 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
         elif driver.execute_query("MATCH (n) RETURN count(n)").records[0][0]:
             print("the database is not empty; --clear deletes what is in it", file=sys.stderr)
             return 1
-        nodes, relations = load(
-            driver, _rows(options.directory / "nodes.jsonl"), _rows(options.directory / "rels.jsonl")
-        )
+        nodes, relations = load_directory(driver, options.directory)
     print(f"{nodes} nodes, {relations} relationships")
     return 0
 

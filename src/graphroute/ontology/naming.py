@@ -263,7 +263,17 @@ def relation_words(name: str, subject: Side = Side(), obj: Side = Side()) -> Rel
         _noun_of_object(words, parts[place + 1 :], subject, obj, frames=False)
     else:
         _plain(words, parts, subject, obj)
+    _deed_of_event(words, obj)
     return words
+
+
+def _deed_of_event(words: RelationWords, obj: Side) -> None:
+    """Who places an order buys: a verb that only brings an event about also means what the event does."""
+    own = set(words.own.get("forward", ()))
+    for noun in obj.nouns:
+        if own & set(event_verbs(noun)):
+            for frame in lexicon().frames_by_patient.get(noun, ()):
+                words.add("forward", *frame.verbs, *frame.weak)
 
 
 def _done_by(words: RelationWords, parts: list[str], subject: Side, obj: Side) -> None:

@@ -469,7 +469,7 @@ class Elements:
             high=span[1],
             assertion=self.assertion_id(self.relations[name], subject, object_, identity),
             element=element,
-            values=tuple(tuple(item for item in group if item is not None) for group in values or ()),
+            values=tuple(tuple(item for item in group if item is not None) for group in values_of(values)),
         )
 
     def assertion_id(self, relation: RelationMapping, subject: str, object_: str, identity: str | None) -> str:

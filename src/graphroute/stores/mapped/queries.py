@@ -6,8 +6,6 @@ names into a text: it takes a fixed template and names from the mapping, quoted 
 
 from __future__ import annotations
 
-import re
-
 from graphroute.errors import ConfigurationError
 from graphroute.stores.neo4j.connection import Query
 
@@ -172,23 +170,18 @@ def label_query(template: str, label: str, property: str = "") -> Query:
     return Query(template, text)
 
 
-_UNICODE_ESCAPE = re.compile(r"\\u", re.IGNORECASE)
 MAX_NAME = 1_000
 
 
 def quoted(name: str) -> str:
     """A name as a quoted Cypher identifier. Raises ConfigurationError for one that cannot be written safely.
 
-    Back-ticks are doubled. Cypher decodes `\\uXXXX` before it reads quotes, so that an escaped back-tick would end the name: the `u` of such
-    an escape is itself escaped.
+    Back-ticks are doubled. Cypher decodes `\\uXXXX` before it reads quotes, so that an escaped back-tick would end the name: every backslash
+    is written as such an escape, and what that gives is not decoded again.
     """
     if not name or len(name) > MAX_NAME or "\x00" in name:
         shown = name[:40] + ("..." if len(name) > 40 else "")
         raise ConfigurationError(
             f"{shown!r} cannot be the name of a label, type or property", allowed="1 to 1,000 characters, no NUL"
         )
-    return (
-        "`"
-        + _UNICODE_ESCAPE.sub(lambda found: "\\\\u0075" if found[0] == "\\u" else found[0], name.replace("`", "``"))
-        + "`"
-    )
+    return "`" + name.replace("\\", "\\u005C").replace("`", "``") + "`"
