@@ -267,7 +267,7 @@ def find_words(
         for first, last, entry in found:
             start, end = tokens[first].start, tokens[last].end
             content = [t.key for t in tokens[first : last + 1] if t.content] or [tokens[last].key]
-            entry = _by_form(entry.narrowed(content), tokens[last].key)
+            entry = _by_form(entry.narrowed(content), tokens[last].key, done=_is_done(tokens, first))
             if entry.preposition and any(low < end and start < high for low, high in others):
                 near = [token.key for token in tokens[last + 1 : last + 4]] + [token.key for token in tokens[:2]]
                 if entry.preposition not in near:
@@ -281,12 +281,20 @@ def find_words(
     return cues
 
 
-def _by_form(entry: Entry, key: str) -> Entry:
+def _is_done(tokens: Sequence[Token], first: int) -> bool:
+    """ "what did X order": the word right behind a name that a form of "do" stands before."""
+    before = first - 1
+    while before >= 0 and tokens[before].owner in {"mention", "identifier"}:
+        before -= 1
+    return before < first - 1 and before >= 0 and tokens[before].key in DO_FORMS
+
+
+def _by_form(entry: Entry, key: str, *, done: bool = False) -> Entry:
     """A word that is a type and a verb is the one its form says: "films" is a noun, "filmed" a verb."""
     verbs = tuple(option for option in entry.relations if option[1] in (Role.FORWARD, Role.INVERSE))
     if not entry.types or not verbs:
         return entry
-    if key.endswith(("ed", "ing")):
+    if key.endswith(("ed", "ing")) or (done and not key.endswith("s")):
         return replace(entry, types=(), relations=verbs)
     return replace(entry, relations=tuple(option for option in entry.relations if option not in verbs))
 
