@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from graphroute.stores.mapped import queries
+from graphroute.errors import SnapshotError
+from graphroute.stores.mapped import elements, queries
 from graphroute.stores.mapped_ports import MappedStores, open_mapped
 from graphroute.testing.property_graph import PropertyGraph
 from graphroute.testing.strategies import World, facts_of, passes, seeded, trails_of
@@ -276,3 +277,38 @@ def test_hostile_names_are_names(neo4j: Any) -> None:
             assert connection.read(queries.label_query("mapped_count_nodes", name)) == [(1,)]
             assert connection.read(queries.label_query("mapped_count_relations", name)) == [(0,)]
         assert connection.read(queries.Query("all", "MATCH (n) RETURN count(n)")) == [(len(HOSTILE),)]
+
+
+def test_a_label_taken_away_counts_at_once(neo4j_5: Any) -> None:
+    graph = PropertyGraph()
+    graph.node("a", ["Plain"], id=1, name="Ann", acl="red")
+    graph.node("b", ["Plain"], id=2, name="Bob", acl="red")
+    graph.relate("a", "R", "b", no=1)
+    with neo4j_5.connect(read_timeout=60.0) as connection:
+        graph.put(connection)
+        stores = open_mapped(connection, ONTOLOGY, MAPPING)
+        view = stores.catalog.view(reader=Reader("red", ["red"]))
+        assert list(stores.catalog.aliases(["ann", "bob"], view=view)) == ["ann", "bob"]
+        connection.write(queries.Query("hide", "MATCH (n:Plain {id: 2}) SET n.acl = 'blue'"))
+        assert list(stores.catalog.aliases(["ann", "bob"], view=view)) == ["ann"]
+        assert list(stores.catalog.entities(["Plain/1", "Plain/2"], view=view)) == ["Plain/1"]
+        assert stores.graph.all_facts(view=view) == []
+        assert stores.catalog.supports(["R/1/2/1"], view=view) == {}
+
+
+def test_a_changed_graph_is_noticed_and_an_old_snapshot_is_gone(neo4j_5: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elements, "REFRESH_SECONDS", 0.0)
+    graph = PropertyGraph()
+    graph.node("a", ["Plain"], id=1, name="Ann")
+    reader = Reader("public", ["public"])
+    with neo4j_5.connect(read_timeout=60.0) as connection:
+        graph.put(connection)
+        stores = open_mapped(connection, ONTOLOGY, MAPPING)
+        before = stores.catalog.view(reader=reader)
+        assert stores.catalog.view(reader=reader).token == before.token
+        connection.write(queries.Query("add", "CREATE (:Plain {id: 2, name: 'Боб'})"))
+        after = stores.catalog.view(reader=reader)
+        assert after.token != before.token
+        assert list(stores.catalog.aliases(["боб"], view=after)) == ["боб"]
+        with pytest.raises(SnapshotError):
+            stores.catalog.view(reader=reader, sequence=before.sequence)

@@ -138,8 +138,10 @@ class MappedCatalog:
                     via=found[key][entity_id],
                 )
                 for entity_id in sorted(found[key])
+                if entity_id in entities
             )
             for key in sorted(found)
+            if entities.keys() & found[key].keys()
         }
 
     def entities(self, ids: Iterable[str], *, view: View) -> Mapping[str, Entity]:

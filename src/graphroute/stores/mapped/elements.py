@@ -373,9 +373,13 @@ class Elements:
         return found
 
     def readable(self, ids: Iterable[str], view: View) -> dict[str, Node]:
-        """The same for a reader."""
+        """The same for a reader. Access labels in memory may be old, so what they let through is asked of the server once more."""
         opened = 1 in view.scopes
-        return {key: node for key, node in self.find(ids).items() if node.readable(view.reader, opened)}
+        found = {key: node for key, node in self.find(ids).items() if node.readable(view.reader, opened)}
+        if not self.limited or not found:
+            return found
+        now = self.values(found, (), view=view)
+        return {key: node for key, node in found.items() if key in now}
 
     def named(self, keys: Iterable[str], view: View) -> dict[str, dict[str, str]]:
         """For each folded name the ids of readable nodes that bear it, and by what."""
