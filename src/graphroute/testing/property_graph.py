@@ -99,13 +99,13 @@ def clinic() -> PropertyGraph:
         graph.relate(visit, "OF_PATIENT", f"p{patient}")
         graph.relate(visit, "TREATED_BY", f"d{doctor}")
         graph.relate(visit, "TOOK_PLACE_IN", f"W{ward}")
-    for number, title in enumerate(["Aspirin", "Ибупрофен", "阿莫西林", "Metformin"]):
+    for drug_number, title in enumerate(["Aspirin", "Ибупрофен", "阿莫西林", "Metformin"]):
         graph.node(
-            f"D{number}",
+            f"D{drug_number}",
             ["Drug"],
-            drug_code=f"D{number}",
+            drug_code=f"D{drug_number}",
             title=title,
-            price="unknown" if number == 3 else 1.5 * number,
+            price="unknown" if drug_number == 3 else 1.5 * drug_number,
         )
     for visit, drug in ((0, 0), (0, 1), (1, 1), (2, 2), (3, 0), (4, 2), (5, 3)):
         graph.relate(f"v{visit}", "PRESCRIBED", f"D{drug}")
