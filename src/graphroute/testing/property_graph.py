@@ -107,8 +107,8 @@ def clinic() -> PropertyGraph:
             title=title,
             price="unknown" if drug_number == 3 else 1.5 * drug_number,
         )
-    for visit, drug in ((0, 0), (0, 1), (1, 1), (2, 2), (3, 0), (4, 2), (5, 3)):
-        graph.relate(f"v{visit}", "PRESCRIBED", f"D{drug}")
+    for visited, drug in ((0, 0), (0, 1), (1, 1), (2, 2), (3, 0), (4, 2), (5, 3)):
+        graph.relate(f"v{visited}", "PRESCRIBED", f"D{drug}")
     graph.relate("d2", "SUPERVISED_BY", "d1", since=2020)
     graph.relate("d4", "SUPERVISED_BY", "d1", since=2021, until=2022)
     graph.node("o1", ["Orphan"], note="dup")
