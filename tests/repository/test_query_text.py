@@ -14,6 +14,11 @@ SOURCES = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for 
 RUNNERS = {"execute", "executemany", "executescript"}
 
 BUILDERS = {
+    "_date": "parts of the texts over mapped graphs; made of names of variables",
+    "_fact": "as `_date`",
+    "_label": "as `_date`",
+    "_readable": "as `_date`",
+    "_values": "as `_date`",
     "alive": "validity of a row at a snapshot; holds the snapshot's number",
     "relationship_type": "a predicate in quotation marks, escaped; only where facts are written",
     "attribute_condition": "operators from a closed table, with `?` for values",
@@ -27,6 +32,7 @@ PIECES: dict[str, tuple[str, ...]] = {
     "_born_and_dead": ("table", "columns"),
     "_keep_or_add": ("table", "where"),
     "_kill": ("table",),
+    "_level": ("arrow",),
     "_one": ("sql",),
 }
 """Functions that pass text on to a query, with those parameters; what callers give for them is checked instead."""
@@ -36,6 +42,8 @@ EXCEPTIONS: dict[str, str] = {
     "stores/database.py:_prepare": "the statements of the schema",
     "stores/database.py:_scope_table": "a temporary table's number",
     "stores/graph/sqlite.py:_level": "columns and order of its callers, conditions of the builders",
+    "stores/mapped/queries.py:_level": "an arrow of its callers",
+    "stores/mapped/queries.py:label_query": "fixed templates with names of the mapping, quoted",
     "stores/neo4j/connection.py:warm": "EXPLAIN before a text that is checked where it is made",
     "stores/neo4j/migrate.py:_repair": "statements of the migration files",
     "stores/neo4j/migrate.py:migrate": "statements of the migration files",
