@@ -45,7 +45,9 @@ class SentenceTransformersEmbedder:
         """Length of the vectors; loads the model."""
         with self._lock:
             model = self._model
-        return int(model.get_sentence_embedding_dimension())
+        # Renamed in version 6.
+        size = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+        return int(size())
 
     @property
     def identity(self) -> str:
