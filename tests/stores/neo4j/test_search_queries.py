@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from graphroute.stores.neo4j.queries_search import SEARCH_QUERIES
@@ -11,9 +12,11 @@ from graphroute.stores.neo4j.search_fields import (
     MAX_SCOPE_TOKENS,
     indexed_form,
     lucene_searches,
+    read_counts,
     scope_token,
     search_fields,
 )
+from graphroute.stores.term_hash import term_hash
 from graphroute.text import query_terms, terms
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -60,7 +63,12 @@ def test_fields_of_a_passage() -> None:
     fields = search_fields({"title": "Насос", "text": "pump CHG-482 泵 pump", "scope": 7})
     found = terms("Насос\npump CHG-482 泵 pump")
     assert fields["length"] == len(found)
-    assert sum(fields["term_counts"]) == len(found)  # type: ignore[call-overload]
+    wanted = np.array(sorted({term_hash(term) for term in (*found, "absent")}), dtype=np.int64)
+    packed = fields["term_bytes"]
+    assert isinstance(packed, bytes)
+    assert dict(zip(wanted.tolist(), read_counts(packed, wanted), strict=True)) == {
+        term_hash(term): found.count(term) for term in (*found, "absent")
+    }
     assert len(fields["term_ids"]) == len(set(found))  # type: ignore[arg-type]
     for property_ in INDEX_OF:
         assert str(fields[property_]).split()[0] == scope_token(7)

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from graphroute.errors import BackendUnavailableError
 from graphroute.stores.bm25 import K1, B, idf
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
 from graphroute.stores.lexical.passage_rows import Recent, check_k
 from graphroute.stores.neo4j.connection import Neo4jConnection
 from graphroute.stores.neo4j.queries_search import LEXICAL_CANDIDATES, PASSAGE_STATISTICS, TERM_FREQUENCIES
-from graphroute.stores.neo4j.search_fields import lucene_searches
+from graphroute.stores.neo4j.search_fields import lucene_searches, read_counts
 from graphroute.stores.neo4j.search_filters import check_scope, filter_parameters, view_parameters
 from graphroute.stores.term_hash import term_hash
 from graphroute.text import query_terms
@@ -27,7 +29,7 @@ _KEPT_VIEWS = 64
 _ALL = 10**9
 _WHOLE = 2_000
 """Passages of rarer terms that are fetched whole."""
-_BEST = 400
+_BEST = 1_000
 """Passages that Lucene ranks first, fetched where the bound does not settle the answer."""
 
 
@@ -144,22 +146,22 @@ class Neo4jLexical:
         deadline: float | None,
     ) -> dict[str, float]:
         """Exact scores, by passage id, of the readable passages that Lucene finds for any of the terms, `limit` of each index."""
-        hashes = {term_hash(term): term for term in weights}
+        hashes = sorted((term_hash(term), term) for term in weights)
+        numbers = np.array([number for number, _ in hashes], dtype=np.int64)
         parameters = {
             **view_parameters(view),
             **narrowed,
             "searches": lucene_searches(terms, sorted(view.scopes)),
-            "terms": sorted(hashes),
             "limit": limit,
             "rows": _ALL,
         }
         scores: dict[str, float] = {}
         counts: dict[str, int]
-        for passage_id, scope, length, counted in self._connection.read(
+        for passage_id, scope, length, packed in self._connection.read(
             LEXICAL_CANDIDATES, {"p": parameters}, deadline=deadline
         ):
             check_scope(scope, view, self._connection.settings.uri)
-            counts = {hashes[number]: times for number, times in counted}
+            counts = dict(zip((term for _, term in hashes), read_counts(packed, numbers), strict=True))
             norm = K1 * (1.0 - B + B * length / corpus.average)
             score = 0.0
             # In the order of the question, as the embedded index adds them.

@@ -40,9 +40,7 @@ LEXICAL_CANDIDATES = Query(
 UNWIND $p.searches AS search
 CALL db.index.fulltext.queryNodes(search.index, search.text, {{limit: $p.limit}}) YIELD node AS p
 WITH DISTINCT p WHERE {_VISIBLE} AND {_WHERE}
-WITH p, p.term_ids AS ids, p.term_counts AS counts
-RETURN p.id AS id, p.scope AS scope, p.length AS length,
-  [i IN range(0, size(ids) - 1) WHERE ids[i] IN $p.terms | [ids[i], counts[i]]] AS counted
+RETURN p.id AS id, p.scope AS scope, p.length AS length, p.term_bytes AS packed
 LIMIT $p.rows""",
 )
 

@@ -2,7 +2,7 @@
 
 The terms of a passage (`graphroute.text.terms`) stand in one property a script, each indexed with the analyser of a language.
 A question reaches Lucene only as such terms in quotation marks. Lucene may stem further, so it finds a superset;
-`term_ids` and `term_counts` say what a passage really has.
+`term_ids` and `term_bytes` say what a passage really has.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphroute.stores.term_hash import term_hash
 from graphroute.text import terms
@@ -224,8 +227,8 @@ _DROPPED = frozenset(
 def search_fields(row: Mapping[str, object]) -> dict[str, object]:
     """Properties of a passage's node beside the columns of its row.
 
-    `row` has the columns `title`, `text` and `scope`. `term_ids` are 63-bit hashes, ascending, and `term_counts` the occurrences of
-    each; `length` is their sum.
+    `row` has the columns `title`, `text` and `scope`. `term_ids` are 63-bit hashes, ascending, `term_bytes` the same with the
+    occurrences of each; `length` is their sum.
     """
     found = terms(f"{row['title']}\n{row['text']}")
     counts = sorted((term_hash(term), number) for term, number in Counter(found).items())
@@ -237,9 +240,27 @@ def search_fields(row: Mapping[str, object]) -> dict[str, object]:
     return {
         "length": len(found),
         "term_ids": [term for term, _ in counts],
-        "term_counts": [number for _, number in counts],
+        "term_bytes": pack_counts(counts),
         **{property_: " ".join(held) for property_, held in words.items()},
     }
+
+
+def pack_counts(counts: Sequence[tuple[int, int]]) -> bytes:
+    """Hashes of terms, ascending, as int64 little-endian, then the count of each as int32."""
+    hashes = np.array([term for term, _ in counts], dtype="<i8")
+    return hashes.tobytes() + np.array([number for _, number in counts], dtype="<i4").tobytes()
+
+
+def read_counts(packed: bytes, wanted: NDArray[np.int64]) -> list[int]:
+    """How often each of the `wanted` hashes, ascending, occurs in what `pack_counts` made."""
+    size = len(packed) // 12
+    hashes = np.frombuffer(packed, dtype="<i8", count=size)
+    places = np.searchsorted(hashes, wanted)
+    counts = np.frombuffer(packed, dtype="<i4", offset=8 * size)
+    return [
+        int(counts[place]) if place < size and hashes[place] == term else 0
+        for place, term in zip(places.tolist(), wanted.tolist(), strict=True)
+    ]
 
 
 def scope_token(scope: int) -> str:

@@ -2,7 +2,5 @@ CYPHER 5
 UNWIND $p.searches AS search
 CALL db.index.fulltext.queryNodes(search.index, search.text, {limit: $p.limit}) YIELD node AS p
 WITH DISTINCT p WHERE p.scope IN $p.scopes AND p.born <= $p.sequence AND p.died > $p.sequence AND (NOT $p.by_source OR p.source_id IN $p.sources) AND (NOT $p.by_node OR p.node IN $p.nodes) AND (NOT $p.by_kind OR p.kind IN $p.kinds) AND p.low >= $p.low_from AND p.low < $p.low_to AND p.high >= $p.high_from AND p.high < $p.high_to
-WITH p, p.term_ids AS ids, p.term_counts AS counts
-RETURN p.id AS id, p.scope AS scope, p.length AS length,
-  [i IN range(0, size(ids) - 1) WHERE ids[i] IN $p.terms | [ids[i], counts[i]]] AS counted
+RETURN p.id AS id, p.scope AS scope, p.length AS length, p.term_bytes AS packed
 LIMIT $p.rows
