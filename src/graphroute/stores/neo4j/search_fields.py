@@ -264,17 +264,18 @@ def read_counts(packed: bytes, wanted: NDArray[np.int64]) -> list[int]:
 
 
 def scope_token(scope: int) -> str:
-    """The word that stands for a scope in the index; no term holds such a letter between others."""
-    return f"scope_{scope:d}"
+    """The word that stands for a scope in the index; no other word starts so."""
+    return f"_s{scope:d}"
 
 
 def indexed_form(term: str) -> tuple[str, str]:
-    """The property a term stands in, and the word it is there: letters, digits and hyphens, and never one that is dropped."""
+    """The property a term stands in, and the word it is there: one of Lucene's tokens, and never one that is dropped."""
     if _HAN_KANA.fullmatch(term):
         return "words_cjk", term
     if not _PLAIN.fullmatch(term):
         return "words_english", f"x{term.encode('utf-8', 'surrogatepass').hex()}"
-    word = f"{term}_" if all(part in _DROPPED for part in term.split("-")) else term
+    # A hyphen would make two tokens of it; a low line joins them.
+    word = f"{term}_" if term in _DROPPED else term.replace("-", "_")
     return ("words_russian" if _CYRILLIC.search(term) else "words_english"), word
 
 
