@@ -99,16 +99,16 @@ def clinic() -> PropertyGraph:
         graph.relate(visit, "OF_PATIENT", f"p{patient}")
         graph.relate(visit, "TREATED_BY", f"d{doctor}")
         graph.relate(visit, "TOOK_PLACE_IN", f"W{ward}")
-    for drug_number, title in enumerate(["Aspirin", "Ибупрофен", "阿莫西林", "Metformin"]):
+    for number, title in enumerate(["Aspirin", "Ибупрофен", "阿莫西林", "Metformin"]):
         graph.node(
-            f"D{drug_number}",
+            f"D{number}",
             ["Drug"],
-            drug_code=f"D{drug_number}",
+            drug_code=f"D{number}",
             title=title,
-            price="unknown" if drug_number == 3 else 1.5 * drug_number,
+            price="unknown" if number == 3 else 1.5 * number,
         )
-    for visited, drug in ((0, 0), (0, 1), (1, 1), (2, 2), (3, 0), (4, 2), (5, 3)):
-        graph.relate(f"v{visited}", "PRESCRIBED", f"D{drug}")
+    for number, drug in ((0, 0), (0, 1), (1, 1), (2, 2), (3, 0), (4, 2), (5, 3)):
+        graph.relate(f"v{number}", "PRESCRIBED", f"D{drug}")
     graph.relate("d2", "SUPERVISED_BY", "d1", since=2020)
     graph.relate("d4", "SUPERVISED_BY", "d1", since=2021, until=2022)
     graph.node("o1", ["Orphan"], note="dup")

@@ -119,6 +119,10 @@ class Elements:
         self._lock = threading.RLock()
         self._world: _World | None = None
         self.unread: dict[str, int] = {}
+        self._nouns: dict[str, list[str]] = defaultdict(list)
+        for name in self.nodes:
+            for noun in dict.fromkeys(map(alias_key, (name, *ontology.types[name].nouns))):
+                self._nouns[noun].append(name)
         self._lookups = {
             name: queries.label_query("mapped_lookup", item.label, item.key) for name, item in self.nodes.items()
         }
@@ -273,16 +277,20 @@ class Elements:
         return self.connection.read(query, parameters or {}, deadline=clock.monotonic() + START_SECONDS)
 
     def _called(self, node: Node) -> Iterable[tuple[str, str]]:
-        """(via, name) of everything a node is called: its id, its key, its key behind each noun of its type, its names."""
+        """(via, name) of everything a node is called, but for a number behind a noun of its type, which `_numbered` finds."""
         local = whole(node.id.partition("/")[2])
-        yield "id", node.id
         yield "local", local
-        kind = self.ontology.types.get(node.types[0])
-        if kind is not None and local.isdigit():
-            for noun in dict.fromkeys((node.types[0], *kind.nouns)):
-                yield "local", f"{noun} {local}"
+        if not local.isdigit():
+            yield "id", node.id
         for name in node.names:
             yield "name", name
+
+    def _numbered(self, key: str) -> Iterable[str]:
+        """Ids that a noun and a number may stand for: "order 10772"."""
+        noun, _, number = key.rpartition(" ")
+        if noun and number.isdigit():
+            for name in self._nouns.get(noun, ()):
+                yield f"{part(name)}/{number}"
 
     def _readable_token(self, view: View) -> str:
         """Counts of what the reader sees, where not all see the same; a hidden write changes nothing."""
@@ -393,6 +401,10 @@ class Elements:
                 for entity_id, via in world.aliases.get(key, {}).items()
                 if world.nodes[entity_id].readable(view.reader, opened)
             }
+            for entity_id in self._numbered(key):
+                node = world.nodes.get(entity_id)
+                if node is not None and node.readable(view.reader, opened):
+                    bearers.setdefault(entity_id, "local")
             if bearers:
                 found[key] = bearers
         if distant:
@@ -405,6 +417,7 @@ class Elements:
         """Nodes of types that are too many for memory are known by their key as it is written, in capitals or as a number."""
         codes = [key for key in keys if any(char.isdigit() for char in key) and len(key) <= 64]
         wanted = {f"{part(name)}/{part(form)}": key for name in types for key in codes for form in _spellings(key)}
+        wanted.update({entity_id: key for key in codes for entity_id in self._numbered(key)})
         for entity_id, node in self.readable(wanted, view).items():
             found.setdefault(wanted[entity_id], {})[node.id] = "local"
 
@@ -628,8 +641,8 @@ def _keys(key: str) -> list[object]:
 
 
 def _spellings(key: str) -> tuple[str, ...]:
-    plain = key.rpartition(" ")[2]
-    return tuple(dict.fromkeys((key, key.upper(), key.replace(" ", "-"), key.replace(" ", "-").upper(), plain)))
+    dashed = key.replace(" ", "-")
+    return tuple(dict.fromkeys((key, key.upper(), dashed, dashed.upper())))
 
 
 def _chunks(items: Sequence[Any]) -> Iterable[list[Any]]:
