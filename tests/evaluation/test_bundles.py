@@ -104,6 +104,14 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     assert recorded_qids(tmp_path / "none") == frozenset()
 
 
+def test_bundles_are_spread_over_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.bundles.jsonl"
+    lines = [dump_bundle(QUESTION, bundle(count=count)) for count in (1, 1, 0, 9, 9, 5, 5)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = bundle_rows(path, variants_of(["edge_list"], ["full"]), load_tokenizer("o200k_base"), budgets=[], limit=3)
+    assert [(row.bundles, row.paths) for row in rows] == [(3, 5.0)]
+
+
 def test_rows_of_recorded_bundles(tmp_path: Path) -> None:
     path = tmp_path / "x.bundles.jsonl"
     path.write_text(dump_bundle(QUESTION, bundle()) + "\n", encoding="utf-8")
@@ -115,6 +123,9 @@ def test_rows_of_recorded_bundles(tmp_path: Path) -> None:
         assert found[variant, None].round_trip_equal
         assert found[variant, 200].tokens <= 200
     assert found["edge_list", 200].paths > found["compact_json", 200].paths
+    assert {found[variant, 200].pressed for variant in ("compact_json", "edge_list")} == {1}
+    assert found["edge_list", 200].pressed_paths == found["edge_list", 200].paths
+    assert (found["edge_list", 4000].pressed, found["edge_list", 4000].pressed_paths) == (0, None)
     assert found["edge_list", None].tokens < found["compact_json", None].tokens
     assert found["edge_list", None].required == 1.0
     path.write_text(dump_bundle(QUESTION, bundle(count=0)) + "\n", encoding="utf-8")

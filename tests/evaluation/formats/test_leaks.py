@@ -44,9 +44,16 @@ def test_an_answer_in_the_meaning_of_a_relation(projects: BenchGraph) -> None:
     assert grave(replace(projects, semantics=("LOCATED_IN, as in Казань",)))
 
 
-def test_an_id_that_speaks_of_answers(projects: BenchGraph) -> None:
-    told = replace(projects, nodes=(*projects.nodes[:-1], replace(projects.nodes[-1], id="correct_answer_tomsk")))
+@pytest.mark.parametrize("id", ["correct_answer_tomsk", "n7-RIGHT", "верный_город", "city:ответ1", "答案3"])
+def test_an_id_that_speaks_of_answers(projects: BenchGraph, id: str) -> None:
+    told = replace(projects, nodes=(*projects.nodes[:-1], replace(projects.nodes[-1], id=id)))
     assert [leak.where for leak in grave(told)] == ["id"]
+
+
+@pytest.mark.parametrize("id", ["customer:brightwater", "goldberg", "targeted", "северный"])
+def test_an_id_that_only_sounds_like_it(projects: BenchGraph, id: str) -> None:
+    told = replace(projects, nodes=(*projects.nodes[:-1], replace(projects.nodes[-1], id=id)))
+    assert grave(told) == []
 
 
 def test_ids_that_repeat_names_are_mentioned_until_they_are_renamed(services: BenchGraph) -> None:

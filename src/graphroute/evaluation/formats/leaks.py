@@ -10,7 +10,11 @@ from graphroute.evaluation.formats.graph import BenchGraph, Task
 from graphroute.evaluation.formats.structured import normal
 from graphroute.text import words
 
-_TELLING = re.compile(r"answer|correct|gold|right|true|target|ответ|верн|правильн|答案|正确", re.IGNORECASE)
+# Whole words of an id, so that `brightwater` does not count.
+_TELLING = re.compile(
+    r"(?<![^\W\d_])(?:answers?|correct|gold|right|true|target|ответ\w*|верн\w*|правильн\w*)(?![^\W\d_])|答案|正确",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,8 @@ BUDGETS = (512, 1024, 2048, 4096)
 class BundleRow:
     """A file of bundles in one variant. `budget` None: whole bundles; else what the packer put in. Means over the bundles that hold paths.
 
-    `paths`: complete paths in the text; `required`: share of the edges that the question requires, over the questions that require any; None if none does.
+    `paths`: complete paths in the text; `required`: share of the edges that the question requires, over the questions that require any; None if none does. `pressed`:
+    bundles that do not fit whole in `compact_json` (without it: in the first variant), the same for every variant; `pressed_paths`: complete paths of these alone.
     """
 
     source: str
@@ -32,6 +33,8 @@ class BundleRow:
     tokens: float
     paths: float
     required: float | None
+    pressed: int
+    pressed_paths: float | None
     round_trip_equal: bool
 
 
@@ -44,22 +47,29 @@ def bundle_rows(
     limit: int = 50,
     note: Callable[[], None] = lambda: None,
 ) -> list[BundleRow]:
-    """Rows of the first bundles of a file that hold paths. Raises DataError if there are none."""
-    bundles: list[RecordedBundle] = []
-    for recorded in load_bundles(path):
-        if any(unit.path for unit in recorded.bundle.units):
-            bundles.append(recorded)
-        if len(bundles) == limit:
-            break
-    if not bundles:
+    """Rows of up to `limit` bundles of a file that hold paths, spread evenly over it. Raises DataError if there are none."""
+    holding = [recorded for recorded in load_bundles(path) if any(unit.path for unit in recorded.bundle.units)]
+    if not holding:
         raise DataError("no bundle with a path", where=str(path))
+    taken = min(limit, len(holding))
+    bundles = [holding[place * len(holding) // taken] for place in range(taken)]
+    sizes = _reference_sizes(variants, bundles, tokenizer)
     rows = []
     for variant in variants:
         rows.append(_whole(path.name, variant, bundles, tokenizer))
         for budget in budgets:
-            rows.append(_packed(path.name, variant, bundles, tokenizer, budget))
+            pressed = [size > budget for size in sizes]
+            rows.append(_packed(path.name, variant, bundles, tokenizer, budget, pressed))
             note()
     return rows
+
+
+def _reference_sizes(variants: Sequence[Variant], bundles: Sequence[RecordedBundle], tokenizer: Tokenizer) -> list[int]:
+    """Tokens of each whole bundle in the variant by which pressure is told."""
+    reference = next((variant for variant in variants if variant.label == "compact_json"), variants[0])
+    return [
+        tokenizer.count(reference.form.dumps(records_of(recorded.bundle), reference.profile)) for recorded in bundles
+    ]
 
 
 def _whole(source: str, variant: Variant, bundles: Sequence[RecordedBundle], tokenizer: Tokenizer) -> BundleRow:
@@ -74,7 +84,12 @@ def _whole(source: str, variant: Variant, bundles: Sequence[RecordedBundle], tok
 
 
 def _packed(
-    source: str, variant: Variant, bundles: Sequence[RecordedBundle], tokenizer: Tokenizer, budget: int
+    source: str,
+    variant: Variant,
+    bundles: Sequence[RecordedBundle],
+    tokenizer: Tokenizer,
+    budget: int,
+    pressed: Sequence[bool],
 ) -> BundleRow:
     tokens, held = [], []
     for recorded in bundles:
@@ -87,7 +102,7 @@ def _packed(
         )
         tokens.append(written.tokens)
         held.append(written.included)
-    return _row(source, variant, bundles, budget, tokens, held, True)
+    return _row(source, variant, bundles, budget, tokens, held, True, pressed)
 
 
 def _row(
@@ -98,6 +113,7 @@ def _row(
     tokens: Sequence[int],
     held: Sequence[tuple[str, ...]],
     equal: bool,
+    pressed: Sequence[bool] = (),
 ) -> BundleRow:
     paths, required = [], []
     for recorded, ids in zip(bundles, held, strict=True):
@@ -106,6 +122,7 @@ def _row(
         if recorded.required_edges:
             edges = {id for unit in shown if unit.path for hop in unit.path.hops for id in hop.fact.assertion_ids}
             required.append(len(edges & set(recorded.required_edges)) / len(set(recorded.required_edges)))
+    squeezed = [count for count, under in zip(paths, pressed, strict=bool(pressed)) if under]
     return BundleRow(
         source=source,
         variant=variant.label,
@@ -114,5 +131,7 @@ def _row(
         tokens=statistics.fmean(tokens),
         paths=statistics.fmean(paths),
         required=statistics.fmean(required) if required else None,
+        pressed=sum(pressed),
+        pressed_paths=statistics.fmean(squeezed) if squeezed else None,
         round_trip_equal=equal,
     )

@@ -381,6 +381,9 @@ def _bundles(report: FormatReport) -> Table:
             ratio = (
                 row.tokens / other.tokens if row.budget is None else row.paths / other.paths if other.paths else None
             )
+        pressed = None
+        if other is not None and row.pressed_paths is not None and other.pressed_paths:
+            pressed = row.pressed_paths / other.pressed_paths
         rows.append(
             (
                 row.source,
@@ -391,11 +394,17 @@ def _bundles(report: FormatReport) -> Table:
                 f"{row.paths:.2f}",
                 share(row.required),
                 share(ratio),
+                EMPTY if row.budget is None else str(row.pressed),
+                share(row.pressed_paths),
+                share(pressed),
             )
         )
     return Table(
         title="Recorded bundles",
-        about="Packed as in production: complete paths first, the budget is that of the evidence text. The last column is tokens over those of compact_json for whole bundles, and complete paths over those of compact_json at a budget.",
+        about=(
+            "Packed as in production: complete paths first, the budget is that of the evidence text. To compact_json: tokens for whole bundles, complete paths at a budget. "
+            "Pressed: the bundles that do not fit whole in compact_json; the last columns are about these alone."
+        ),
         head=(
             "bundles of",
             "format",
@@ -405,9 +414,12 @@ def _bundles(report: FormatReport) -> Table:
             "complete paths",
             "required edges",
             "to compact_json",
+            "pressed",
+            "their paths",
+            "to compact_json",
         ),
         rows=tuple(rows),
-        numbers=6,
+        numbers=9,
     )
 
 
