@@ -54,12 +54,14 @@ def bundle_rows(
     taken = min(limit, len(holding))
     bundles = [holding[place * len(holding) // taken] for place in range(taken)]
     sizes = _reference_sizes(variants, bundles, tokenizer)
+    # Runs of one system over several data sets differ by their folder only.
+    source = f"{path.resolve().parent.name}/{path.name}"
     rows = []
     for variant in variants:
-        rows.append(_whole(path.name, variant, bundles, tokenizer))
+        rows.append(_whole(source, variant, bundles, tokenizer))
         for budget in budgets:
             pressed = [size > budget for size in sizes]
-            rows.append(_packed(path.name, variant, bundles, tokenizer, budget, pressed))
+            rows.append(_packed(source, variant, bundles, tokenizer, budget, pressed))
             note()
     return rows
 
