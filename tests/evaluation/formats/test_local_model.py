@@ -41,7 +41,8 @@ def server() -> Iterator[str]:
     params.model.path = str(path)
     params.n_ctx = 4096
     params.n_parallel = 1
-    params.cpuparams.n_threads = 2
+    # Several threads wait for each other, which takes minutes on a machine that is busy.
+    params.cpuparams.n_threads = 1
     params.hostnames = ["127.0.0.1"]
     params.verbosity = -1
     params.port = 0
@@ -62,8 +63,8 @@ def test_a_local_model_end_to_end(server: str, tmp_path: Path, monkeypatch: pyte
         budgets=(1024,),
         permutations=1,
     )
-    chat = OpenAIChat(base_url=server, model="local", max_tokens=96, seed=1, schema=SCHEMA)
-    sampling = Sampling(max_tokens=96, seed=1, structured=True)
+    chat = OpenAIChat(base_url=server, model="local", max_tokens=48, seed=1, schema=SCHEMA)
+    sampling = Sampling(max_tokens=48, seed=1, structured=True)
     model = ModelSettings(chat=chat, sampling=sampling, window=4096, timeout=600.0)
     report = measure(settings, tmp_path, model=model)
     lines = load_replies(tmp_path / REPLIES)
