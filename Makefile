@@ -55,9 +55,10 @@ check: setup ## The static checks: format, lint, types, import contracts, genera
 	$(BIN)/lint-imports
 	$(BIN)/python tools/layout.py --check
 	$(BIN)/python tools/reference.py --check
+	$(BIN)/python tools/formats.py --check
 
 assure: setup ## The long versions of the checks of permissions, determinism, faults and hostile input.
-	GRAPHROUTE_ASSURE=1 $(BIN)/python -m pytest tests/assurance -n $(JOBS)
+	GRAPHROUTE_ASSURE=1 $(BIN)/python -m pytest tests/assurance tests/serialization tests/stores/test_agreement.py -n $(JOBS)
 
 check-ci-sample: setup ## A fixed sample of every data set through the whole path, in a few minutes.
 	$(BIN)/python tools/evaluate.py --sample
@@ -70,6 +71,10 @@ bench: setup ## The benchmarks: times, memory and sizes as ratios to plainer cod
 	@failed=0; for name in parse_route local_graph lexical vector serialize ingest; do \
 		$(BIN)/python benchmarks/$$name.py || failed=1; done; exit $$failed
 
+bench-servers: setup ## The benchmarks that need a Neo4j server: our graph and search against the raw driver, the embedded stores and other retrievers.
+	@failed=0; for name in neo4j_driver search_servers; do \
+		$(BIN)/python tools/servers.py run --version 5.26 -- $(BIN)/python benchmarks/$$name.py || failed=1; done; exit $$failed
+
 format: setup ## Format the code and mend what the linter can.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -77,6 +82,7 @@ format: setup ## Format the code and mend what the linter can.
 docs: setup ## Write the generated documents.
 	$(BIN)/python tools/layout.py
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/formats.py
 
 clean: ## Remove the environment, stores and caches of this checkout.
 	rm -rf $(VENV) .graphroute build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

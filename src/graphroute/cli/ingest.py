@@ -65,7 +65,8 @@ def ingest_directory(
 
             embedder = load_embedder()
             cache = stack.enter_context(VectorCache())
-        copies = stack.enter_context(replication(plan, file=file)) if plan.servers else None
+        sizes = [embedder.size] if embedder is not None else []
+        copies = stack.enter_context(replication(plan, file=file, vector_sizes=sizes)) if plan.servers else None
         report = ingest(
             directory,
             file,

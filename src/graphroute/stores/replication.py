@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -75,8 +75,10 @@ class Replication:
 
 
 @contextmanager
-def replication(plan: StorePlan, *, file: Path) -> Iterator[Replication]:
+def replication(plan: StorePlan, *, file: Path, vector_sizes: Sequence[int] = ()) -> Iterator[Replication]:
     """The servers of the plan, connected and checked; where the record at `file` is lost it is fetched from Neo4j first.
+
+    `vector_sizes`: of the vectors to be copied, each of which needs an index of its own.
 
     Raises ConfigurationError where the schema of a server is not up to date, BackendError where one is not there.
     """
@@ -102,7 +104,7 @@ def replication(plan: StorePlan, *, file: Path) -> Iterator[Replication]:
 
             assert plan.neo4j is not None
             neo4j = opened.enter_context(Neo4jConnection(Neo4jSettings.from_environment(plan.neo4j)))
-            require_current(neo4j)
+            require_current(neo4j, vector_sizes)
             if plan.file is None and not file.exists() and neo4j.read(STORE):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 fetch(neo4j, file)
