@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graphroute.errors import ConfigurationError, UsageError
 from graphroute.retrieval.base import Backends
-from graphroute.retrieval.plan import quoted, unescaped
+from graphroute.retrieval.plan import quoted
 from graphroute.strict_yaml import Document, KeyPath, read_strict, suggest, validate
 from graphroute.types.graph import AttributeFilter, Direction, HopPattern, Path, PathPattern
 from graphroute.types.ontology import Ontology, RelationKind, RelationType
@@ -211,7 +211,7 @@ def _literal(value: str) -> str:
     if value.startswith("$"):
         return "$" + quoted(value[1:])
     # A doubled back-slash before a `u` would still be read as a Unicode escape, which could be that of a quote.
-    return "'" + unescaped(value.replace("\\", "\\\\").replace("'", "\\'")) + "'"
+    return "'" + value.replace("\\", "\\u005C\\u005C").replace("'", "\\'") + "'"
 
 
 def _bind(contract: Contract, arguments: Mapping[str, str]) -> Mapping[str, str]:

@@ -110,17 +110,12 @@ def cypher_of(reading: Reading, *, limit: int, events: Collection[str] = ()) -> 
 def quoted(name: str) -> str:
     """A name as a Cypher identifier, in back-ticks unless it is a plain ASCII one.
 
-    Back-ticks are doubled. Cypher decodes Unicode escapes before it reads quotes, so that an escaped back-tick would end the name: the `u`
-    of every escape is itself escaped, and the name keeps its characters.
+    Back-ticks are doubled. Cypher decodes Unicode escapes before it reads quotes, so that an escaped back-tick would end the name: every
+    backslash is itself written as an escape, and the name keeps its characters.
     """
     if name.isidentifier() and name.isascii():
         return name
-    return "`" + unescaped(name.replace("`", "``")) + "`"
-
-
-def unescaped(text: str) -> str:
-    """The text such that none of its characters is read as the start of a Unicode escape."""
-    return text.replace("\\u", "\\\\u0075")
+    return "`" + name.replace("\\", "\\u005C").replace("`", "``") + "`"
 
 
 def _event_lines(event: EventAnchor) -> list[str]:
