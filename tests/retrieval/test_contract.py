@@ -251,7 +251,7 @@ def test_cypher_with_parameters(tmp_path: Path) -> None:
 
 def test_a_fixed_value_is_quoted(tmp_path: Path) -> None:
     text = FILE.replace("plan: $plan", r"""plan: "it's \\ so" """)
-    assert r"customer.plan = 'it\'s \\ so'" in contract_cypher(loaded(tmp_path, text))
+    assert r"customer.plan = 'it\'s \u005C\u005C so'" in contract_cypher(loaded(tmp_path, text))
 
 
 HOSTILE = [
