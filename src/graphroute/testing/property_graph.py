@@ -7,14 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphroute.stores.mapped.queries import quoted
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
+from graphroute.stores.neo4j.writes import relationship_type
 
 _NODES = Query("test_nodes", "CYPHER 5 UNWIND $rows AS row CREATE (n:$(row.labels)) SET n = row.props")
-_RELATIONS = (
-    "CYPHER 5 UNWIND $rows AS row MATCH (a {`test id`: row.start}) MATCH (b {`test id`: row.end}) "
-    "CREATE (a)-[r:<type>]->(b) SET r = row.props"
-)
 _FORGET = Query("test_forget", "CYPHER 5 MATCH (n) REMOVE n.`test id`")
 
 
@@ -44,8 +40,16 @@ class PropertyGraph:
         # One text a type: 5.26.0 creates every relationship of a cached plan with the type of the first.
         for kind in sorted({relation[1] for relation in self.relations}):
             edges = [{"start": s, "end": e, "props": props} for s, one, e, props in self.relations if one == kind]
-            connection.write(Query("test_relations", _RELATIONS.replace("<type>", quoted(kind))), {"rows": edges})
+            connection.write(_relations(kind), {"rows": edges})
         connection.write(_FORGET)
+
+
+def _relations(kind: str) -> Query:
+    return Query(
+        "test_relations",
+        f"""CYPHER 5 UNWIND $rows AS row MATCH (a {{`test id`: row.start}}) MATCH (b {{`test id`: row.end}})
+CREATE (a)-[r:{relationship_type(kind)}]->(b) SET r = row.props""",
+    )
 
 
 def clinic() -> PropertyGraph:
