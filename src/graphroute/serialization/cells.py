@@ -263,10 +263,12 @@ class Rows:
         while reader.rest:
             id = "" if self.lean else reader.field()
             sets: list[tuple[SourceSpan, ...]] = []
-            while spans := self._spans(reader):
+            more: object = True
+            while more and (spans := self._spans(reader)):
                 sets.append(spans)
-                if not reader.take(r" \|(?= S)"):
-                    break
+                more = reader.take(r" \|")
+            if sets and more:
+                raise ValueError(f"an alternative without sources: {text!r}")
             if self.lean and (found or not sets):
                 raise ValueError(f"no sources: {text!r}")
             found.append(AssertionRecord(id=id, supports=tuple(sets)))

@@ -468,13 +468,6 @@ def _hop(place: Place) -> tuple[int, Direction]:
     return int(match.group(2)) - 1, Direction(place.get("direction", str))
 
 
-def as_written(records: Records, text: str, *written: str) -> Records:
-    """The records, if the text is one that they are written as. JSON has many texts for one value; only ours is taken, so that none is misread."""
-    if text not in written:
-        raise DataError("JSON that is written otherwise than by this format", where="evidence text")
-    return records
-
-
 def whole(records: Records, name: str, keys: Mapping[str, str], blank: Any) -> JsonObject:
     """All records as one object. `name`: of the format, with its version; `blank`: what stands for the checksum."""
     writer = Writer(records, keys)

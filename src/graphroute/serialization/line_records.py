@@ -181,12 +181,14 @@ class Reading:
 
     def supports(self) -> tuple[tuple[SourceSpan, ...], ...]:
         sets: list[list[SourceSpan]] = []
-        while (span := self.span()) is not None:
+        more: object = True
+        while more and (span := self.span()) is not None:
             sets.append([span])
             while (span := self.span()) is not None:
                 sets[-1].append(span)
-            if not self.reader.take(r" \|(?= S)"):
-                break
+            more = self.reader.take(r" \|")
+        if sets and more:
+            raise ValueError("an alternative without sources")
         return tuple(map(tuple, sets))
 
     def proof(self) -> tuple[AssertionRecord, ...]:

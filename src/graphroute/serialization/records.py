@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
+from itertools import zip_longest
 from typing import NamedTuple
 
 from graphroute.errors import DataError
@@ -519,3 +520,19 @@ def unsealed(text: str, marker: str) -> bool:
         return checksum(blank) != text[start : start + CHECKSUM_DIGITS]
     except UnicodeEncodeError:
         return True
+
+
+def as_written(records: Records, text: str, dumps: Callable[[Records], str]) -> Records:
+    """The records, if `text` is one that `dumps` writes for them. A value has many texts; only ours is taken, so that none is misread.
+
+    Raises DataError with the first line that is otherwise.
+    """
+    line = 0
+    for mixed in (records.interleaved, not records.interleaved):
+        found = replace(records, interleaved=mixed)
+        written = dumps(found)
+        if written == text:
+            return found
+        pairs = zip_longest(text.split("\n"), written.split("\n"))
+        line = max(line, next((number for number, (one, other) in enumerate(pairs, start=1) if one != other), 1))
+    raise DataError("written otherwise than this format writes it", where=f"evidence text, line {line}")

@@ -9,8 +9,17 @@ from __future__ import annotations
 import json
 
 from graphroute.errors import DataError
-from graphroute.serialization.json_tree import SHORT_KEYS, as_written, parsed, read_whole, shown, whole
-from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, check, project, seal, unsealed
+from graphroute.serialization.json_tree import SHORT_KEYS, parsed, read_whole, shown, whole
+from graphroute.serialization.records import (
+    BLANK_CHECKSUM,
+    Profile,
+    Records,
+    as_written,
+    check,
+    project,
+    seal,
+    unsealed,
+)
 
 _MARKER = '"checksum":"'
 
@@ -39,4 +48,4 @@ class CompactJson:
         if unsealed(text, _MARKER):
             raise DataError("the checksum is missing or does not fit the text", where="evidence text, line 1")
         records = read_whole(parsed(text), f"{self.name}/{self.version}", SHORT_KEYS)
-        return as_written(records, text, self.dumps(records))
+        return as_written(records, text, self.dumps)

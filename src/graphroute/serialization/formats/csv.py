@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from graphroute.serialization.cells import Cell, Row, Table, tagged, untagged
 from graphroute.serialization.escaping import tail, unescape
-from graphroute.serialization.records import Profile, Records
+from graphroute.serialization.records import Profile, Records, as_written
 
 _CELL = re.compile(r'(?:"((?:[^"]|"")*)"|([^",]*))(?:,|$)')
 
@@ -70,4 +70,5 @@ class Csv:
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        return self._table.loads(text)
+        records = self._table.loads(text)
+        return as_written(records, text, self.dumps)

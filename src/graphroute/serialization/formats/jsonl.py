@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from graphroute.errors import DataError
-from graphroute.serialization.json_tree import SHORT_KEYS, JsonObject, Place, Reader, Writer, as_written, parsed, shown
+from graphroute.serialization.json_tree import SHORT_KEYS, JsonObject, Place, Reader, Writer, parsed, shown
 from graphroute.serialization.orderings import interleaved
-from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, check, project, seal, unsealed
+from graphroute.serialization.records import (
+    BLANK_CHECKSUM,
+    Profile,
+    Records,
+    as_written,
+    check,
+    project,
+    seal,
+    unsealed,
+)
 
 _MARKER = '"checksum":"'
 _ORDER = {
@@ -106,8 +114,7 @@ class JsonLines:
             records = reader.records()
         except DataError as error:
             raise DataError(error.message, where="evidence text", allowed=error.allowed) from error
-        mixed = replace(records, interleaved=True)
-        return as_written(records, text, self.dumps(records), self.dumps(mixed))
+        return as_written(records, text, self.dumps)
 
     def _header(self, place: Place, kind: str) -> Reader:
         if kind != "graph":

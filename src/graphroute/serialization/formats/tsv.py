@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphroute.serialization.cells import Cell, Row, Table, escaped_cell, read_cell, tagged, untagged
-from graphroute.serialization.records import Profile, Records
+from graphroute.serialization.records import Profile, Records, as_written
 
 
 def _line(kind: str, id: str, cells: Sequence[Cell]) -> str:
@@ -43,4 +43,5 @@ class Tsv:
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        return self._table.loads(text)
+        records = self._table.loads(text)
+        return as_written(records, text, self.dumps)
