@@ -198,6 +198,7 @@ class Neo4jConnection:
         end = time.monotonic() + self.settings.write_timeout if deadline is None else deadline
 
         async def run(runtime: _Runtime, signs: _Signs) -> None:
+            await runtime.greet()
             gate = asyncio.Semaphore(_WARM_AT_ONCE)
 
             async def plan(query: Query, parameters: Parameters) -> None:
@@ -339,6 +340,9 @@ class _Runtime:
         self._watching = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
+        # Every result and error of ours goes through a future. What is left are tasks inside the driver that nobody awaits once
+        # a call was cancelled; asyncio would print their tracebacks.
+        self._loop.set_exception_handler(lambda loop, context: None)
         self._thread = threading.Thread(target=self._loop.run_forever, name="graphroute-neo4j", daemon=True)
         self._thread.start()
 
