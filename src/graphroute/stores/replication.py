@@ -7,11 +7,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
+from graphroute.errors import DataError
 from graphroute.stores.database import Database
 from graphroute.stores.opening import StorePlan
+
+if TYPE_CHECKING:
+    from graphroute.stores.neo4j.connection import Neo4jConnection
 
 
 class Progress(Protocol):
@@ -99,24 +103,48 @@ def replication(plan: StorePlan, *, file: Path, vector_sizes: Sequence[int] = ()
         if "neo4j" in plan.servers:
             from graphroute.stores.neo4j.connection import Neo4jConnection, Neo4jSettings
             from graphroute.stores.neo4j.migrate import require_current
-            from graphroute.stores.neo4j.replica import Neo4jReplica, fetch
-            from graphroute.stores.neo4j.writes import STORE
+            from graphroute.stores.neo4j.replica import Neo4jReplica
 
             assert plan.neo4j is not None
             neo4j = opened.enter_context(Neo4jConnection(Neo4jSettings.from_environment(plan.neo4j)))
             require_current(neo4j, vector_sizes)
-            if plan.file is None and not file.exists() and neo4j.read(STORE):
-                file.parent.mkdir(parents=True, exist_ok=True)
-                fetch(neo4j, file)
+            if plan.file is None:
+                _refresh(neo4j, file)
 
             def to_neo4j(database: Database, progress: Progress | None) -> None:
-                # The server's own pointer is the switch of the readers there.
-                Neo4jReplica(neo4j, database).replicate(progress=progress)
+                # The server's own pointer is the switch of the readers there. A working copy never overrules the server.
+                Neo4jReplica(neo4j, database).replicate(rebuild=plan.file is not None, progress=progress)
 
             steps.append(("Neo4j", to_neo4j))
             yield Replication(steps, lambda: neo4j.bookmarks)
         else:
             yield Replication(steps)
+
+
+def _refresh(neo4j: Neo4jConnection, file: Path) -> None:
+    """Fetch the working copy where it is lost, or where another machine has written the store since.
+
+    Raises DataError if it is of another store.
+    """
+    from graphroute.stores.neo4j.replica import fetch, is_behind
+    from graphroute.stores.neo4j.writes import STORE
+
+    held = neo4j.read(STORE)
+    if not file.exists():
+        if held:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            fetch(neo4j, file)
+        return
+    with Database(file) as database:
+        if held and held[0][0] != database.store_id():
+            raise DataError(
+                f"the working copy {str(file)!r} is of another store than the database holds",
+                where=neo4j.settings.uri,
+                hint="move the working copy away, and that of the database is fetched",
+            )
+        behind = is_behind(neo4j, database)
+    if behind:
+        fetch(neo4j, file, replace=True)
 
 
 def _counted(progress: Progress | None) -> Callable[[str, int, int], None] | None:

@@ -7,7 +7,7 @@ import time as clock
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from graphroute.errors import DataError
+from graphroute.errors import BackendUnavailableError, DataError
 from graphroute.stores.catalog.rows import ENUMERATED, EntityRows, Row, RowCatalog
 from graphroute.stores.neo4j import queries
 from graphroute.stores.neo4j.connection import Neo4jConnection
@@ -39,6 +39,13 @@ class Neo4jCatalog(RowCatalog):
         rows = ask(self._connection, queries.SNAPSHOT, {"sequence": -1 if sequence is None else max(sequence, -2)})
         if not rows:
             raise self._empty()
+        if not rows[0][0]:
+            # Answers out of half a copy would say that there is nothing.
+            raise BackendUnavailableError(
+                "the copy of the store is not complete",
+                where=self._connection.settings.uri,
+                hint="wait for the copy that is under way, or run graphroute ingest or replicate again",
+            )
         return int(rows[0][0]), bool(rows[0][1]) and (sequence is None or sequence >= 0)
 
     def _digests(self, sequence: int) -> Iterable[tuple[int, str, bytes]]:

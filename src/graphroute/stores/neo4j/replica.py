@@ -109,13 +109,14 @@ class Neo4jReplica:
         self._lease = int(lease * 1000)
         self._batch = batch
 
-    def replicate(self, *, replace: bool = False, progress: Progress | None = None) -> Replicated:
+    def replicate(self, *, replace: bool = False, rebuild: bool = True, progress: Progress | None = None) -> Replicated:
         """Bring the server to the record's newest complete snapshot, then drop what the record has forgotten.
 
-        `replace`: a server that holds another store is emptied first. Raises DataError if it does and `replace` is not set, if it
+        `replace`: a server that holds another store is emptied first. `rebuild`: so is one whose snapshot is not of the record's
+        past; without it that is a BackendError. Raises DataError if it holds another store and `replace` is not set, if it
         holds data that is not ours, or if an id is too long to be indexed; BackendUnavailableError if another process copies.
         """
-        copier = _Copier(self._connection, self._db, self._lease, self._batch, progress)
+        copier = _Copier(self._connection, self._db, self._lease, self._batch, rebuild, progress)
         copier.take(replace)
         try:
             return copier.run()
@@ -127,13 +128,20 @@ class _Copier:
     """One run of a copy."""
 
     def __init__(
-        self, connection: Neo4jConnection, db: Database, lease: int, batch: int, progress: Progress | None
+        self,
+        connection: Neo4jConnection,
+        db: Database,
+        lease: int,
+        batch: int,
+        rebuild: bool,
+        progress: Progress | None,
     ) -> None:
         self._connection = connection
         self._db = db
         self._store = db.store_id()
         self._lease = lease
         self._batch = batch
+        self._rebuild = rebuild
         self._progress = progress
         self._owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
         self._where = connection.settings.uri
@@ -187,7 +195,12 @@ class _Copier:
         with self._db.snapshot() as sql:
             snapshots = dict(sql.execute("SELECT sequence, published_at FROM snapshot").fetchall())
             target = max(snapshots)
-            if self._journal == _WIPING or self._replace or self._diverged(sql, snapshots, target):
+            diverged = _diverged(self._connection, sql, self._published)
+            if diverged and not self._rebuild:
+                raise BackendError(
+                    "the store was written from another machine meanwhile", where=self._where, hint="run it again"
+                )
+            if self._journal == _WIPING or self._replace or diverged:
                 self._reset()
             if self._journal:
                 journal = _Journal.read(self._journal)
@@ -205,20 +218,6 @@ class _Copier:
             forgotten=self._forgotten,
             rebuilt=self._rebuilt,
         )
-
-    def _diverged(self, sql: sqlite3.Connection, snapshots: Mapping[int, int], target: int) -> bool:
-        """True if the server's snapshot is not one of this record's past: the record was built again or put back."""
-        if not self._published:
-            return False
-        if self._published > target:
-            return True
-        _, _, held, digests = self._connection.read(writes.HELD, deadline=_deadline(self._connection))[0]
-        for sequence, published_at in held:
-            if sequence and snapshots.get(sequence, published_at) != published_at:
-                return True
-        known = {(scope, sequence): bytes(digest) for scope, sequence, digest in digests}
-        rows = sql.execute("SELECT scope, sequence, digest FROM scope_digest WHERE sequence <= ?", (self._published,))
-        return any(known.get((scope, sequence)) != bytes(digest) for scope, sequence, digest in rows)
 
     def _begin(self, sql: sqlite3.Connection, snapshots: Mapping[int, int], target: int) -> None:
         journal = _Journal(self._published, target, snapshots[target])
@@ -528,14 +527,41 @@ def _deadline(connection: Neo4jConnection) -> float:
     return time.monotonic() + connection.settings.write_timeout
 
 
-def fetch(connection: Neo4jConnection, path: str | Path) -> int:
-    """Write the record that the server holds a copy of to a new store file; its published snapshot.
+def _diverged(connection: Neo4jConnection, sql: sqlite3.Connection, published: int) -> bool:
+    """True if the server's published snapshot is not one of the record's past: one of them was built again, put back, or
+    written from elsewhere."""
+    if not published:
+        return False
+    snapshots = dict(sql.execute("SELECT sequence, published_at FROM snapshot").fetchall())
+    if published > max(snapshots):
+        return True
+    _, _, held, digests = connection.read(writes.HELD, deadline=_deadline(connection))[0]
+    for sequence, published_at in held:
+        if sequence and snapshots.get(sequence, published_at) != published_at:
+            return True
+    known = {(scope, sequence): bytes(digest) for scope, sequence, digest in digests}
+    rows = sql.execute("SELECT scope, sequence, digest FROM scope_digest WHERE sequence <= ?", (published,))
+    return any(known.get((scope, sequence)) != bytes(digest) for scope, sequence, digest in rows)
+
+
+def is_behind(connection: Neo4jConnection, db: Database) -> bool:
+    """True if the server has a snapshot of the same store that the record does not: another machine has written it."""
+    found = connection.read(writes.STORE)
+    if not found or found[0][0] != db.store_id() or found[0][3] == _WIPING:
+        return False
+    # The server was asked first: a process of this machine completes a snapshot in the record before the server has it.
+    with db.snapshot() as sql:
+        return _diverged(connection, sql, found[0][2])
+
+
+def fetch(connection: Neo4jConnection, path: str | Path, *, replace: bool = False) -> int:
+    """Write the record that the server holds a copy of to a store file; its published snapshot.
 
     A copy that is under way is left out: the file has what readers of the server get. Raises DataError if there is no
-    store on the server or the file exists; a file is there only when it is whole.
+    store on the server, or if the file exists and `replace` is not set; a new file is there only when it is whole.
     """
     target = Path(path)
-    if target.exists():
+    if target.exists() and not replace:
         raise DataError("the file exists", where=str(target))
     found = connection.read(writes.STORE)
     if not found:
@@ -559,6 +585,9 @@ def fetch(connection: Neo4jConnection, path: str | Path) -> int:
             raise BackendError(
                 "the store was written while it was read", where=connection.settings.uri, hint="try again"
             )
+        # What is left of the old file's log must not be read into the new one.
+        for end in ("-wal", "-shm"):
+            target.with_name(target.name + end).unlink(missing_ok=True)
         os.replace(part, target)
     finally:
         _remove(part)

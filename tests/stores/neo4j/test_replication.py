@@ -1,0 +1,126 @@
+"""A store that several machines write by its address: no published snapshot is lost to a stale working copy."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphroute.errors import BackendError, BackendUnavailableError, DataError
+from graphroute.stores.catalog.neo4j import Neo4jCatalog
+from graphroute.stores.database import Database
+from graphroute.stores.neo4j.connection import Neo4jConnection, Query
+from graphroute.stores.neo4j.migrate import migrate
+from graphroute.stores.opening import StorePlan
+from graphroute.stores.replication import replication
+from graphroute.stores.writer import SnapshotWriter
+from graphroute.types.reader import Reader
+from graphroute.types.source import Source
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module", params=["5.26", "2026"])
+def server(request: pytest.FixtureRequest, neo4j_lease: Callable[..., Any]) -> Iterator[Any]:
+    with neo4j_lease(request.param) as found:
+        with found.connect() as connection:
+            migrate(connection, [4])
+        yield found
+
+
+@pytest.fixture
+def connection(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Neo4jConnection]:
+    for key, value in server.environment().items():
+        monkeypatch.setenv(key, value)
+    with server.connect() as opened:
+        opened.write(Query("all", "MATCH (n) WHERE NOT n:GraphrouteMigration DETACH DELETE n"))
+        yield opened
+
+
+def add(server: Any, file: Path, *names: str) -> None:
+    """What an ingest by the server's address does on a machine whose working copy is `file`."""
+    with replication(StorePlan.of(server.uri, {}), file=file) as copies, Database(file) as database:
+        writer = SnapshotWriter(database)
+        writer.begin()
+        for name in names:
+            writer.put_source(Source(id=name, text=name, labels=frozenset({"public"})))
+        writer.publish(lambda: copies.copy(database))
+
+
+def held(connection: Neo4jConnection) -> list[str]:
+    """Sources that readers of the server see."""
+    catalog = Neo4jCatalog(connection)
+    view = catalog.view(reader=Reader("r", frozenset({"public"})))
+    return sorted(catalog.sources(["a", "b", "c", "d"], view=view))
+
+
+def test_a_stale_working_copy_is_fetched_again(server: Any, connection: Neo4jConnection, tmp_path: Path) -> None:
+    one, other = tmp_path / "one" / "record.sqlite", tmp_path / "other" / "record.sqlite"
+    one.parent.mkdir()
+    add(server, one, "a")
+    add(server, other)
+    add(server, one, "b")
+    add(server, other, "c")
+    assert held(connection) == ["a", "b", "c"]
+    add(server, one, "d")
+    assert held(connection) == ["a", "b", "c", "d"]
+    with sqlite3.connect(one) as sql:
+        assert [row[0] for row in sql.execute("SELECT id FROM source ORDER BY id")] == ["a", "b", "c", "d"]
+
+
+def test_two_machines_that_write_at_once(server: Any, connection: Neo4jConnection, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.sqlite", tmp_path / "other.sqlite"
+    add(server, one, "a")
+    add(server, other)
+    with replication(StorePlan.of(server.uri, {}), file=one) as copies, Database(one) as database:
+        add(server, other, "b")
+        writer = SnapshotWriter(database)
+        writer.begin()
+        writer.put_source(Source(id="c", text="c", labels=frozenset({"public"})))
+        with pytest.raises(BackendError, match="another machine"):
+            writer.publish(lambda: copies.copy(database))
+    assert held(connection) == ["a", "b"]
+    add(server, one, "c")
+    assert held(connection) == ["a", "b", "c"]
+
+
+def test_a_working_copy_that_is_ahead_is_kept(server: Any, connection: Neo4jConnection, tmp_path: Path) -> None:
+    file = tmp_path / "record.sqlite"
+    add(server, file, "a")
+    with Database(file) as database:
+        writer = SnapshotWriter(database)
+        writer.begin()
+        writer.put_source(Source(id="b", text="b", labels=frozenset({"public"})))
+        writer.publish()
+    add(server, file)
+    assert held(connection) == ["a", "b"]
+    connection.write(Query("all", "MATCH (n) WHERE NOT n:GraphrouteMigration DETACH DELETE n"))
+    add(server, file)
+    assert held(connection) == ["a", "b"]
+
+
+def test_a_working_copy_of_another_store_is_not_touched(
+    server: Any, connection: Neo4jConnection, tmp_path: Path
+) -> None:
+    file = tmp_path / "record.sqlite"
+    add(server, file, "a")
+    connection.write(Query("all", "MATCH (n) WHERE NOT n:GraphrouteMigration DETACH DELETE n"))
+    add(server, tmp_path / "other.sqlite", "b")
+    with pytest.raises(DataError, match="another store"):
+        add(server, file, "c")
+    assert held(connection) == ["b"]
+    file.unlink()
+    add(server, file, "c")
+    assert held(connection) == ["b", "c"]
+
+
+def test_a_copy_that_was_never_whole_is_no_empty_store(
+    server: Any, connection: Neo4jConnection, tmp_path: Path
+) -> None:
+    add(server, tmp_path / "record.sqlite", "a")
+    connection.write(Query("unpublished", "MATCH (g:GraphrouteStore) SET g.sequence = 0"))
+    with pytest.raises(BackendUnavailableError, match="not complete"):
+        held(connection)
