@@ -9,10 +9,22 @@ local id or a word. Words and escapes as in `escaping`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from graphroute.errors import DataError
-from graphroute.serialization.escaping import by_number, tail, unescape, word
+from graphroute.serialization.draft import (
+    Draft,
+    PathDraft,
+    Proof,
+    UnitDraft,
+    Written,
+    draft_of_records,
+    interleaved,
+    numbered,
+)
+from graphroute.serialization.escaping import MAX_CACHED, by_number, is_plain, tail, unescape, word
+from graphroute.serialization.line_records import LineProofs
 from graphroute.serialization.lines import (
     INDEX,
     MARKER,
@@ -24,7 +36,6 @@ from graphroute.serialization.lines import (
     joined,
     read_all,
 )
-from graphroute.serialization.orderings import interleaved
 from graphroute.serialization.records import (
     AssertionRecord,
     FactRecord,
@@ -38,12 +49,10 @@ from graphroute.serialization.records import (
     UnitRecord,
     check,
     instant_text,
-    interval_text,
     parse_instant,
     parse_interval,
     project,
     seal,
-    stated_sources,
 )
 from graphroute.types.evidence import Degradation, Omission
 from graphroute.types.graph import Direction
@@ -85,76 +94,57 @@ def columns(kind: str, profile: Profile) -> tuple[str, ...]:
     return full if profile is Profile.FULL else tuple(name for name in full if (kind, name) not in ONLY_FULL)
 
 
-def rows(records: Records) -> Iterator[Row]:
-    """All rows in the order of the text."""
-    lean = records.profile is Profile.LEAN
-    sources = {source.id: f"S{number}" for number, source in enumerate(records.sources, start=1)}
-    nodes = {node.id: f"N{number}" for number, node in enumerate(records.nodes, start=1)}
-    names = {node.id: node.name for node in records.nodes}
-    for degradation in records.degraded:
-        yield "degraded", "", (degradation.stage, degradation.reason)
-    for flag in records.flags:
-        yield "flag", "", (flag,)
-    for answer in records.answers:
-        if answer.id is None:
-            yield "answer", "", (None, answer.display)
-        else:
-            display = None if answer.display == names[answer.id] else answer.display
-            yield "answer", "", (nodes[answer.id], display)
-    for number, source in stated_sources(records):
-        date = None if source.date is None else instant_text(source.date)
-        cells = (source.title, date) if lean else (source.title, date, source.id)
-        yield "source", f"S{number}", cells
-    for kind, index in interleaved(records):
-        if kind == "node":
-            node = records.nodes[index]
-            types = joined(node.types) if node.types else None
-            yield "node", f"N{index + 1}", (types, node.name) if lean else (types, node.name, node.id)
-            continue
-        fact = records.facts[index]
-        valid = None if fact.validity == ALWAYS else interval_text(fact.validity)
-        proof = proof_text(fact.assertions, sources, lean=lean) if fact.assertions else None
-        denied = "not" if fact.negated else None
-        yield (
-            "fact",
-            f"F{index + 1}",
-            (nodes[fact.subject], fact.predicate, nodes[fact.object], valid, denied, proof),
-        )
-    for unit in records.units:
-        yield _unit(unit, nodes, sources, lean=lean)
-    for omission in records.omissions:
-        yield "omitted", "", (omission.stage, omission.what, omission.reason)
+class CellProofs(LineProofs):
+    """Assertions with their support sets, with spaces between them; lean: the sources alone."""
+
+    space = ""
+
+    def many(self, proof: Proof) -> str:
+        return super().many(proof)[1:]
 
 
-def _unit(unit: UnitRecord, nodes: Mapping[str, str], sources: Mapping[str, str], *, lean: bool) -> Row:
-    if isinstance(unit, PathRecord):
-        hops = " ".join([f"{'>' if way is Direction.FORWARD else '<'}F{index + 1}" for index, way in unit.hops])
-        to = None if unit.binding is None else nodes.get(unit.binding) or word(unit.binding)
-        return "path", unit.id, (hops, to, "conflict" if unit.conflict else None, unit.note)
+def types_cells(draft: Draft) -> list[Cell]:
+    """Types of each node as a cell."""
+    found: dict[tuple[str, ...], Cell] = {one: joined(one) if one else None for one in dict.fromkeys(draft.types)}
+    return [found[one] for one in draft.types]
+
+
+def source_cells(draft: Draft, index: int) -> Sequence[Cell]:
+    """Title, date and, in full, id."""
+    title, moment = draft.cited.get(index, (None, None))
+    date = None if moment is None else instant_text(moment)
+    return (title, date) if draft.lean else (title, date, draft.source_ids[index])
+
+
+def answer_cells(draft: Draft, node: Sequence[str]) -> list[Sequence[Cell]]:
+    """Node and display of each answer."""
+    return [
+        (None, display) if index is None else (node[index], None if display == draft.names[index] else display)
+        for index, display in draft.answers
+    ]
+
+
+def hops_cell(hops: Sequence[int]) -> str:
+    """`>F1` or `<F1` for each."""
+    if len(hops) == 1:
+        return f">F{hops[0] + 1}" if hops[0] >= 0 else f"<F{-hops[0]}"
+    return " ".join([f">F{index + 1}" if index >= 0 else f"<F{-index}" for index in hops])
+
+
+def unit_cells(unit: UnitDraft, draft: Draft) -> tuple[str, Sequence[Cell]]:
+    """Kind and cells of a unit."""
+    if isinstance(unit, PathDraft):
+        to: Cell = None
+        if unit.binding is not None:
+            index = draft.node_at.get(unit.binding)
+            to = word(unit.binding) if index is None else f"N{index + 1}"
+        return "path", (hops_cell(unit.hops), to, "conflict" if unit.conflict else None, unit.note)
     if isinstance(unit, PassageRecord):
-        place = span_text(SourceSpan(unit.source_id, unit.start, unit.end), sources)
-        return "text", unit.id, (place, "conflict" if unit.conflict else None, unit.note, unit.text)
-    cited = " ".join([sources[one] for one in unit.source_ids]) or None
+        place = f"S{draft.source_at[unit.source_id]}{'' if draft.lean else f':{unit.start}-{unit.end}'}"
+        return "text", (place, "conflict" if unit.conflict else None, unit.note, unit.text)
+    cited = " ".join([f"S{draft.source_at[one]}" for one in unit.source_ids]) or None
     cells = (unit.title, cited, unit.note, unit.text)
-    return "report", unit.id, cells if lean else (*cells, unit.community)
-
-
-def span_text(span: SourceSpan, sources: Mapping[str, str]) -> str:
-    """`SN` or `SN:a-b`."""
-    return sources[span.source_id] if span.start is None else f"{sources[span.source_id]}:{span.start}-{span.end}"
-
-
-def proof_text(assertions: Sequence[AssertionRecord], sources: Mapping[str, str], *, lean: bool) -> str:
-    """Assertions with their support sets."""
-    parts = []
-    for assertion in assertions:
-        if not lean:
-            parts.append(word(assertion.id))
-        for number, support in enumerate(assertion.supports):
-            if number:
-                parts.append("|")
-            parts.extend([span_text(span, sources) for span in support])
-    return " ".join(parts)
+    return "report", cells if draft.lean else (*cells, unit.community)
 
 
 class Rows:
@@ -409,22 +399,118 @@ def read_cell(text: str, separator: str) -> Cell:
 
 
 class Table:
-    """A text with a header line and a line for each row; `line` and `split` are inverse to each other."""
+    """A text with a header line and a line for each row.
+
+    `sigils`: what the local ids of nodes, facts and sources start with where they open a row; `node`: where they are a cell of a fact or answer.
+    `first` stands behind the tags of a row, `separator` between cells; `escape` writes a cell; `split` reads a row.
+    """
 
     def __init__(
         self,
         opening: str,
-        line: Callable[[str, str, Sequence[Cell]], str],
         split: Callable[[str], Row],
+        escape: Callable[[str], str],
+        *,
+        separator: str,
+        first: str,
+        sigils: Mapping[str, str],
+        node: str,
+        unsafe: str,
     ) -> None:
         self.opening = opening
-        self.line = line
         self.split = split
+        self._escape = escape
+        self._cached = lru_cache(maxsize=32_768)(escape)
+        self._separator = separator
+        self._first = first
+        self._sigils = sigils
+        self._node = node
+        self._unsafe = unsafe
+
+    def _cell(self, text: str) -> str:
+        return self._cached(text) if len(text) <= MAX_CACHED else self._escape(text)
+
+    def _column(self, texts: Sequence[str]) -> Sequence[str]:
+        return texts if is_plain(texts, self._unsafe) else list(map(self._cell, texts))
+
+    def _row(self, cells: Sequence[Cell], *tags: str) -> str:
+        """A row of tags and cells, missing ones at its end left out."""
+        shown = ["" if one is None else self._cell(one) for one in cut(cells)]
+        return f"{self._first.join(tags)}{self._first}{self._separator.join(shown)}"
+
+    def write(self, draft: Draft) -> Written:
+        """The text of a draft, with its parts."""
+        node = numbered(self._node, len(draft.node_ids))
+        answers = []
+        for index, display in draft.answers:
+            named = None if index is not None and display == draft.names[index] else self._cell(display)
+            shown = node[index] if index is not None else ""
+            answers.append(f"answer{self._first}{shown}" + ("" if named is None else f"{self._separator}{named}"))
+        sources = {
+            index: self._row(source_cells(draft, index), f"{self._sigils['source']}{index + 1}")
+            for index in draft.stated_sources()
+        }
+        nodes, facts = self._nodes(draft), self._facts(draft, node)
+        units = []
+        plain = self._first, self._separator
+        for unit in draft.units:
+            if isinstance(unit, PathDraft) and unit.binding is None and unit.note is None and not unit.conflict:
+                units.append(f"{unit.id}{plain[0]}path{plain[0]}{hops_cell(unit.hops)}")
+            else:
+                kind, cells = unit_cells(unit, draft)
+                units.append(self._row(cells, unit.id, kind))
+        omissions = [self._row((one.stage, one.what, one.reason), "omitted") for one in draft.omissions]
+        lines = [
+            header(self.opening, draft),
+            *[self._row((one.stage, one.reason), "degraded") for one in draft.degraded],
+            *[self._row((flag,), "flag") for flag in draft.flags],
+            *answers,
+            *sources.values(),
+            *interleaved(draft, nodes, facts),
+            *units,
+            *omissions,
+        ]
+        return Written(seal("\n".join(lines), MARKER), answers, sources, nodes, facts, units, omissions)
+
+    def _nodes(self, draft: Draft) -> list[str]:
+        between, sigil, first = self._separator, self._sigils["node"], self._first
+        types = {one: "" if one is None else self._cell(one) for one in dict.fromkeys(types_cells(draft))}
+        named = zip(types_cells(draft), self._column(draft.names), strict=True)
+        if draft.lean:
+            return [
+                f"{sigil}{number}{first}{types[kind]}{between}{name}"
+                for number, (kind, name) in enumerate(named, start=1)
+            ]
+        return [
+            f"{sigil}{number}{first}{types[kind]}{between}{name}{between}{id}"
+            for number, ((kind, name), id) in enumerate(zip(named, self._column(draft.node_ids), strict=True), start=1)
+        ]
+
+    def _facts(self, draft: Draft, node: Sequence[str]) -> list[str]:
+        between, sigil, first = self._separator, self._sigils["fact"], self._first
+        # What stands between the ends of a fact, and what behind them before the proof.
+        relations = [f"{between}{self._cell(predicate)}{between}" for predicate, _ in draft.relations]
+        denied = ["not" if one else "" for _, one in draft.relations]
+        if all(draft.proofs) and not any(denied):
+            ends = [f"{between}{between}{one}" for one in self._column(draft.proofs)]
+            return [
+                f"{sigil}{number}{first}{node[start]}{relations[relation]}{node[end]}{between}{time}{proof}"
+                for number, ((start, relation, end, time), proof) in enumerate(
+                    zip(draft.facts, ends, strict=True), start=1
+                )
+            ]
+        found = []
+        for number, ((start, relation, end, time), proof) in enumerate(
+            zip(draft.facts, draft.proofs, strict=True), start=1
+        ):
+            cells = (time, denied[relation], self._cell(proof) if proof else "")
+            behind = "".join([f"{between}{one}" for one in cells]).rstrip(between)
+            found.append(f"{sigil}{number}{first}{node[start]}{relations[relation]}{node[end]}{behind}")
+        return found
 
     def dumps(self, records: Records, profile: Profile | None) -> str:
-        records = check(records if profile is None else project(records, profile))
-        lines = [self.line(kind, id, cut(cells)) for kind, id, cells in rows(records)]
-        return seal("\n".join([header(self.opening, records), *lines]), MARKER)
+        held = check(records if profile is None else project(records, profile))
+        return self.write(draft_of_records(held, held.profile, CellProofs(held.profile))).text
 
     def loads(self, text: str) -> Records:
         return read_all(text, self._read)
@@ -444,14 +530,8 @@ class Table:
         return found.records()
 
 
+SIGILS = {"node": "N", "fact": "F", "source": "S"}
 KINDS = {"N": "node", "F": "fact", "S": "source"}
-
-
-def tagged(kind: str, id: str) -> list[str]:
-    """First cells of a row: its local id, and its kind where the id does not tell it."""
-    if not id:
-        return [kind]
-    return [id, kind] if id[0] == "U" else [id]
 
 
 def untagged(parts: Sequence[Cell]) -> Row:

@@ -9,6 +9,7 @@ could open or close a tag are written as `\u{hex}`. So no value can start a line
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from graphroute.serialization.visible import harmless, visible
@@ -18,10 +19,13 @@ QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _LOCAL = re.compile(r"[NSFU][0-9]")
 _ASCII_BARE = re.compile(r"(?![NSFU][0-9])[A-Za-z0-9@][\w@:./+-]*")
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.)|$)")
+_ASCII_BARE_LINES = re.compile(r"(?:(?![NSFU][0-9])[A-Za-z0-9@][A-Za-z0-9_@:./+-]*+\n)*+")
 _DECODED = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r", '"': '"'}
 _SHORT = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
-_CACHED = 256
+MAX_CACHED = 256
 """Longest value whose written form is kept: names and ids come again, texts do not."""
+_KEPT = 32_768
+"""How many of them are kept."""
 
 
 def by_number(character: str) -> str:
@@ -38,7 +42,7 @@ def is_bare(text: str) -> bool:
     return bool(BARE.fullmatch(text)) and not _LOCAL.match(text) and harmless(text)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_KEPT)
 def _word(text: str) -> str:
     if is_bare(text):
         return text
@@ -48,7 +52,32 @@ def _word(text: str) -> str:
 
 def word(text: str) -> str:
     """A value as a field of a line: bare where that is safe, else quoted."""
-    return _word(text) if len(text) <= _CACHED else _word.__wrapped__(text)
+    return _word(text) if len(text) <= MAX_CACHED else _word.__wrapped__(text)
+
+
+def words(texts: Sequence[str]) -> Sequence[str]:
+    """Values as fields of a line, tested together where they are many."""
+    joined = "\n".join(texts) + "\n"
+    if _ASCII_BARE_LINES.fullmatch(joined) and joined.count("\n") == len(texts):
+        return texts
+    return list(map(word, texts))
+
+
+def is_plain(texts: Sequence[str], separators: str) -> bool:
+    """True if none of the texts needs an escape as a cell between these separators; tested together, and False for some that need none."""
+    joined = "\n".join(texts)
+    return (
+        joined.count("\n") == len(texts) - 1
+        and "\\" not in joined
+        and "<" not in joined
+        and not any(one in joined for one in separators)
+        and "\n " not in joined
+        and " \n" not in joined
+        and joined[:1] not in ("", " ", "\n")
+        and joined[-1] not in " \n"
+        and "\n\n" not in joined
+        and harmless(joined.replace("\n", ""))
+    )
 
 
 def escaped(text: str) -> str:

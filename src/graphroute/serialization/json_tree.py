@@ -20,11 +20,8 @@ from graphroute.serialization.records import (
     SourceRecord,
     UnitRecord,
     check,
-    instant_text,
-    interval_text,
     parse_instant,
     parse_interval,
-    stated_sources,
 )
 from graphroute.serialization.visible import harmless, visible
 from graphroute.types.evidence import Degradation, Omission
@@ -89,12 +86,12 @@ def by_number(character: str) -> str:
 
 
 def shown(text: str) -> str:
-    """JSON text with every suspect character inside its strings as an escape. Raises DataError for a lone surrogate."""
-    if _SURROGATE.search(text):
-        raise DataError("a lone surrogate cannot be written as JSON", where="evidence")
+    """JSON text on one line with every suspect character inside its strings as an escape. Raises DataError for a lone surrogate."""
     if harmless(text):
         return text
-    return "\n".join(visible(line, by_number) for line in text.split("\n"))
+    if _SURROGATE.search(text):
+        raise DataError("a lone surrogate cannot be written as JSON", where="evidence")
+    return visible(text, by_number)
 
 
 def parsed(text: str, *, line: int | None = None) -> Any:
@@ -118,128 +115,6 @@ def _pairs(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
-
-
-class Writer:
-    """Makes the object of each record. `keys` renames; what is missing, false or an empty list is left out."""
-
-    def __init__(self, records: Records, keys: Mapping[str, str]) -> None:
-        self.records = records
-        self.lean = records.profile is Profile.LEAN
-        self.keys = keys
-
-    def _named(self, pairs: Mapping[str, Any]) -> JsonObject:
-        keys = self.keys
-        return {
-            keys.get(key, key): value
-            for key, value in pairs.items()
-            if value is not None and value is not False and value != []
-        }
-
-    def header(self) -> JsonObject:
-        records = self.records
-        return self._named(
-            {
-                "snapshot": records.snapshot or None,
-                "access": records.access or None,
-                "as_of": None if records.as_of is None else instant_text(records.as_of),
-                "abstained": records.abstained,
-                "reason": records.reason or None,
-                "truncated": records.truncated,
-                "evidence_truncated": records.evidence_truncated,
-                "left_out": records.left_out or None,
-                "total_answers": records.total_answers if records.total_answers != len(records.answers) else None,
-            }
-        )
-
-    def degraded(self) -> Iterator[JsonObject]:
-        for one in self.records.degraded:
-            yield self._named({"stage": one.stage, "reason": one.reason})
-
-    def answers(self) -> Iterator[JsonObject]:
-        for one in self.records.answers:
-            yield self._named({"id": one.id, "display": one.display})
-
-    def sources(self) -> Iterator[JsonObject]:
-        for _, one in stated_sources(self.records):
-            date = None if one.date is None else instant_text(one.date)
-            yield self._named({"id": one.id, "title": one.title, "date": date})
-
-    def nodes(self) -> Iterator[JsonObject]:
-        for one in self.records.nodes:
-            yield self._named({"id": one.id, "types": list(one.types), "name": one.name})
-
-    def facts(self) -> Iterator[JsonObject]:
-        for number, one in enumerate(self.records.facts, start=1):
-            yield self._named(
-                {
-                    "id": f"F{number}",
-                    "subject": one.subject,
-                    "predicate": one.predicate,
-                    "object": one.object,
-                    "negated": one.negated,
-                    "valid": None if one.validity == ALWAYS else interval_text(one.validity),
-                    "assertions": self._proof(one.assertions),
-                }
-            )
-
-    def _proof(self, assertions: tuple[AssertionRecord, ...]) -> list[Any]:
-        if self.lean:
-            return [[span.source_id for span in support] for one in assertions for support in one.supports]
-        return [
-            self._named({"id": one.id, "supports": [list(map(self._span, support)) for support in one.supports]})
-            for one in assertions
-        ]
-
-    def _span(self, span: SourceSpan) -> JsonObject:
-        return self._named({"source": span.source_id, "start": span.start, "end": span.end})
-
-    def units(self) -> Iterator[JsonObject]:
-        for one in self.records.units:
-            if isinstance(one, PathRecord):
-                hops = [
-                    self._named({"fact": f"F{index + 1}", "direction": direction.value})
-                    for index, direction in one.hops
-                ]
-                yield self._named(
-                    {
-                        "id": one.id,
-                        "kind": "path",
-                        "hops": hops,
-                        "binding": one.binding,
-                        "conflict": one.conflict,
-                        "note": one.note,
-                    }
-                )
-            elif isinstance(one, PassageRecord):
-                yield self._named(
-                    {
-                        "id": one.id,
-                        "kind": "text",
-                        "source": one.source_id,
-                        "start": one.start,
-                        "end": one.end,
-                        "conflict": one.conflict,
-                        "note": one.note,
-                        "text": one.text,
-                    }
-                )
-            else:
-                yield self._named(
-                    {
-                        "id": one.id,
-                        "kind": "report",
-                        "community": None if self.lean else one.community,
-                        "title": one.title,
-                        "sources": list(one.source_ids),
-                        "note": one.note,
-                        "text": one.text,
-                    }
-                )
-
-    def omissions(self) -> Iterator[JsonObject]:
-        for one in self.records.omissions:
-            yield self._named({"stage": one.stage, "what": one.what, "reason": one.reason})
 
 
 class Place:
@@ -468,27 +343,11 @@ def _hop(place: Place) -> tuple[int, Direction]:
     return int(match.group(2)) - 1, Direction(place.get("direction", str))
 
 
-def whole(records: Records, name: str, keys: Mapping[str, str], blank: Any) -> JsonObject:
-    """All records as one object. `name`: of the format, with its version; `blank`: what stands for the checksum."""
-    writer = Writer(records, keys)
-    tables = {
-        "degraded": list(writer.degraded()),
-        "flags": list(records.flags),
-        "answers": list(writer.answers()),
-        "sources": list(writer.sources()),
-        "nodes": list(writer.nodes()),
-        "facts": list(writer.facts()),
-        "units": list(writer.units()),
-        "omissions": list(writer.omissions()),
-    }
-    return {
-        "format": name,
-        "profile": records.profile.value,
-        "records": records.count,
-        "checksum": blank,
-        **writer.header(),
-        **{keys.get(key, key): table for key, table in tables.items() if table},
-    }
+def as_written(records: Records, text: str, *written: str) -> Records:
+    """The records, if the text is one that they are written as. JSON has many texts for one value; only ours is taken, so that none is misread."""
+    if text not in written:
+        raise DataError("JSON that is written otherwise than by this format", where="evidence text")
+    return records
 
 
 def read_whole(value: Any, name: str, keys: Mapping[str, str]) -> Records:

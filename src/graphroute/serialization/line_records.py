@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from graphroute.serialization.escaping import tail, unescape, word
+from graphroute.serialization.draft import Draft, Proof, bounds, lean_sets
+from graphroute.serialization.escaping import tail, unescape, word, words
 from graphroute.serialization.lines import (
     INDEX,
     NUMBER,
     Header,
     LineReader,
     SourceNumbers,
+    header,
 )
 from graphroute.serialization.records import (
     AssertionRecord,
@@ -25,62 +27,82 @@ from graphroute.serialization.records import (
     UnitRecord,
     instant_text,
     parse_instant,
-    stated_sources,
 )
 from graphroute.types.evidence import Degradation, Omission
 from graphroute.types.retrieval import Binding
 from graphroute.types.source import SourceSpan
 
 
-def span_text(span: SourceSpan, numbers: dict[str, int]) -> str:
-    """`SN` or `SN:a-b`."""
-    number = numbers[span.source_id]
-    return f"S{number}" if span.start is None else f"S{number}:{span.start}-{span.end}"
+class LineProofs:
+    """Assertions with their support sets, each field with a space before it; lean: the sources alone."""
+
+    space = " "
+
+    def __init__(self, profile: Profile) -> None:
+        self._lean = profile is Profile.LEAN
+
+    def single(self, proofs: Sequence[tuple[str, int, SourceSpan]]) -> list[str]:
+        space = self.space
+        if self._lean:
+            return [f"{space}S{number}" for _, number, _ in proofs]
+        found = []
+        for id, (_, number, span) in zip(words([one[0] for one in proofs]), proofs, strict=True):
+            start, end = span.start, span.end
+            if start is None or end is None or not 0 <= start <= end:
+                found.append(f"{space}{id} S{number}{bounds(span)}")
+            else:
+                found.append(f"{space}{id} S{number}:{start}-{end}")
+        return found
+
+    def many(self, proof: Proof) -> str:
+        if self._lean:
+            return " |".join(["".join([f" S{number}" for number in one]) for one in lean_sets(proof)])
+        return "".join(
+            [
+                f" {word(id)}"
+                + " |".join(["".join([f" S{number}{bounds(span)}" for number, span in one]) for one in sets])
+                for id, sets in proof
+            ]
+        )
 
 
-def proof_text(assertions: Sequence[AssertionRecord], numbers: dict[str, int], *, lean: bool) -> str:
-    """Assertions with their support sets, each field with a space before it."""
-    parts = []
-    for id, supports in assertions:
-        if not lean:
-            parts.append(f" {word(id)}")
-        for number, support in enumerate(supports):
-            if number:
-                parts.append(" |")
-            for span in support:
-                parts.append(f" {span_text(span, numbers)}")
-    return "".join(parts)
+def opening_lines(opening: str, draft: Draft) -> list[str]:
+    """The header and what stands right behind it."""
+    return [
+        header(opening, draft),
+        *[f"degraded {word(one.stage)} {word(one.reason)}" for one in draft.degraded],
+        *[f"flag {word(flag)}" for flag in draft.flags],
+    ]
 
 
-def answer_lines(records: Records, node: str) -> Iterator[str]:
-    """`answer`, with the node written by `node` (a template for its number)."""
-    numbers = {one.id: number for number, one in enumerate(records.nodes, start=1)}
-    for answer in records.answers:
-        if answer.id is None:
-            yield f"answer {word(answer.display)}"
-            continue
-        number = numbers[answer.id]
-        display = "" if answer.display == records.nodes[number - 1].name else f" {word(answer.display)}"
-        yield f"answer {node.format(number)}{display}"
+def source_lines(draft: Draft) -> dict[int, str]:
+    """`SN ID date= TITLE` by index."""
+    cited = draft.cited
+    if not draft.lean and not cited:
+        return {number - 1: f"S{number} {id}" for number, id in enumerate(words(draft.source_ids), start=1)}
+    found = {}
+    for index in draft.stated_sources():
+        id = "" if draft.lean else f" {word(draft.source_ids[index])}"
+        title, moment = cited.get(index, (None, None))
+        date = "" if moment is None else f" date={instant_text(moment)}"
+        shown = "" if title is None else f" {word(title)}"
+        found[index] = f"S{index + 1}{id}{date}{shown}"
+    return found
 
 
-def source_lines(records: Records) -> Iterator[str]:
-    """`SN ID date= TITLE`."""
-    lean = records.profile is Profile.LEAN
-    for number, source in stated_sources(records):
-        id = "" if lean else f" {word(source.id)}"
-        date = "" if source.date is None else f" date={instant_text(source.date)}"
-        title = "" if source.title is None else f" {word(source.title)}"
-        yield f"S{number}{id}{date}{title}"
+def omission_lines(draft: Draft) -> list[str]:
+    """`omitted STAGE WHAT REASON`."""
+    return [f"omitted {word(one.stage)} {word(one.what)} {word(one.reason)}" for one in draft.omissions]
 
 
-def text_unit(unit: PassageRecord | ReportRecord, numbers: dict[str, int], *, lean: bool) -> str:
+def text_unit(unit: PassageRecord | ReportRecord, draft: Draft) -> str:
     """The line of a passage or report."""
     note = "" if unit.note is None else f" note={word(unit.note)}"
+    numbers, lean = draft.source_at, draft.lean
     if isinstance(unit, PassageRecord):
-        place = span_text(SourceSpan(unit.source_id, unit.start, unit.end), numbers)
+        place = f"S{numbers[unit.source_id]}{'' if lean else f':{unit.start}-{unit.end}'}"
         return f"{unit.id} text {place}{' conflict' if unit.conflict else ''}{note} : {tail(unit.text)}"
-    sources = "".join(f" S{numbers[source_id]}" for source_id in unit.source_ids)
+    sources = "".join([f" S{numbers[source_id]}" for source_id in unit.source_ids])
     community = "" if lean else f" {word(unit.community)}"
     return f"{unit.id} report{community} {word(unit.title)}{sources}{note} : {tail(unit.text)}"
 

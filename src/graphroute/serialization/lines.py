@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from graphroute.errors import DataError
+from graphroute.serialization.draft import Draft
 from graphroute.serialization.escaping import BARE, QUOTED, is_bare, unescape, word
 from graphroute.serialization.records import (
     BLANK_CHECKSUM,
@@ -30,7 +31,7 @@ INDEX = r"([1-9][0-9]{0,8})"
 compiled = lru_cache(maxsize=1024)(re.compile)
 
 
-def header(opening: str, records: Records) -> str:
+def header(opening: str, records: Draft) -> str:
     """The first line: format, profile, number of records, checksum as zeros, and what holds for all records.
 
     Behind the checksum, each only where it says something: `snapshot=`, `access=`, `as_of=`, `left_out=` (units that did not fit), `answers=`

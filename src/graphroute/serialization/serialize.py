@@ -34,9 +34,10 @@ def serialize(
     if profile not in list(Profile):
         raise ConfigurationError(f"unknown profile {profile!r}", allowed=", ".join(Profile))
     form = FORMATS.load(format)()
-    arrange = ordering_of(ordering or form.ordering)
+    order = ordering or form.ordering
+    ordering_of(order)
     packed = pack(
-        bundle, form=form, budget=budget, tokenizer=tokenizer, profile=Profile(profile), arrange=arrange, seed=seed
+        bundle, form=form, budget=budget, tokenizer=tokenizer, profile=Profile(profile), ordering=order, seed=seed
     )
     included = tuple(unit.id for unit in packed.units)
     held = set(included)
@@ -52,7 +53,7 @@ def serialize(
         sha256=hashlib.sha256(packed.text.encode()).hexdigest(),
         grammar=form.grammar,
         profile=Profile(profile).value,
-        ordering=ordering or form.ordering,
+        ordering=order,
         nodes=packed.nodes,
         facts=packed.facts,
         references=packed.references,

@@ -13,11 +13,16 @@ _BLANKS = (
 # A tag, comment or control token of a model could end the evidence block or pass for a part of the prompt.
 _OPENER = r"<(?=\s*[/|!?#]|\s*(?i:evidence|system|user|assistant))"
 _SUSPECT = re.compile(f"[{_BLANKS}]|{_OPENER}")
+_BLANK = re.compile(f"[{_BLANKS}]")
 
 
 def harmless(text: str) -> bool:
     """True if `visible` would leave the text as it is."""
-    return text.isprintable() and not _SUSPECT.search(text)
+    return (
+        text.isprintable()
+        and (text.isascii() or not _BLANK.search(text))
+        and not ("<" in text and _SUSPECT.search(text))
+    )
 
 
 def visible(text: str, write: Callable[[str], str]) -> str:

@@ -27,24 +27,28 @@ Interleaved: an entity stands before the first fact that names it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache, partial
 
+from graphroute.serialization.draft import Draft, PathDraft, Written, interleaved, numbered
 from graphroute.serialization.escaping import escaped, is_bare, unescape, word
-from graphroute.serialization.line_records import Reading, proof_text, source_lines, text_unit
-from graphroute.serialization.lines import INDEX, MARKER, LineReader, header, read_all
-from graphroute.serialization.orderings import interleaved
+from graphroute.serialization.formats.base import dumped
+from graphroute.serialization.line_records import (
+    LineProofs,
+    Reading,
+    omission_lines,
+    opening_lines,
+    source_lines,
+    text_unit,
+)
+from graphroute.serialization.lines import INDEX, MARKER, LineReader, read_all
 from graphroute.serialization.records import (
     FactRecord,
     NodeRecord,
     PathRecord,
     Profile,
     Records,
-    as_written,
-    check,
-    interval_text,
     parse_interval,
-    project,
     seal,
 )
 from graphroute.serialization.visible import harmless
@@ -70,7 +74,7 @@ def _quoted(text: str) -> str:
     return f'"{body}"'
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32_768)
 def phrase(text: str) -> str:
     """A name: bare with its blanks where that is safe, else quoted."""
     return text if _is_phrase(text) else _quoted(text)
@@ -96,114 +100,137 @@ class Adjacency:
         "break, \\u{hex} a character."
     )
 
+    proofs = LineProofs
+
     def dumps(self, records: Records, profile: Profile | None = None) -> str:
         """The finished text. Raises DataError for records that do not fit together."""
-        records = check(records if profile is None else project(records, profile))
-        opening = f"#graphroute {self.name}/{self.version}"
-        return seal("\n".join([header(opening, records), *_lines(records)]), MARKER)
+        return dumped(self, records, profile)
+
+    def write(self, draft: Draft) -> Written:
+        """The text of a draft, with its parts."""
+        node = numbered("N", len(draft.node_ids))
+        breaks = _breaks(draft)
+        nodes, facts = _nodes(draft, node, breaks[0]), _facts(draft, node, breaks[1])
+        answers = _answers(draft, node)
+        ends = [(fact[0], fact[2]) for fact in draft.facts]
+        ranks = None if len(set(ends)) == len(ends) else _ranks(ends)
+        path = partial(_path, draft=draft, node=node, ends=ends, ranks=ranks)
+        units = [path(unit) if isinstance(unit, PathDraft) else text_unit(unit, draft) for unit in draft.units]
+        sources, omissions = source_lines(draft), omission_lines(draft)
+        lines = opening_lines(f"#graphroute {self.name}/{self.version}", draft)
+        if answers:
+            lines.append(f"answer {'; '.join(answers)}")
+        before = "\n".join([*lines, *sources.values()])
+        behind = "\n".join(["", *units, *omissions])
+        text = "".join([before, *interleaved(draft, nodes, facts), behind])
+        return Written(seal(text, MARKER), answers, sources, nodes, facts, units, omissions, graph_end="")
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        records = read_all(text, lambda reader: _Reading(reader, f"#graphroute {self.name}/{self.version}").read())
-        return as_written(records, text, self.dumps)
+        return read_all(text, lambda reader: _Reading(reader, f"#graphroute {self.name}/{self.version}").read())
 
 
-def _lines(records: Records) -> Iterator[str]:
-    lean = records.profile is Profile.LEAN
-    sources = {source.id: number for number, source in enumerate(records.sources, start=1)}
-    nodes = {node.id: number for number, node in enumerate(records.nodes, start=1)}
-    for degradation in records.degraded:
-        yield f"degraded {word(degradation.stage)} {word(degradation.reason)}"
-    for flag in records.flags:
-        yield f"flag {word(flag)}"
-    if records.answers:
-        yield f"answer {'; '.join(_answers(records, nodes))}"
-    yield from source_lines(records)
-    yield from _graph(records, nodes, sources, lean=lean)
-    ranks = _ranks(records)
-    for unit in records.units:
-        if isinstance(unit, PathRecord):
-            yield _path(unit, records, nodes, ranks)
+def _answers(draft: Draft, node: Sequence[str]) -> list[str]:
+    found = []
+    for index, display in draft.answers:
+        if index is None:
+            found.append(word(display))
         else:
-            yield text_unit(unit, sources, lean=lean)
-    for omission in records.omissions:
-        yield f"omitted {word(omission.stage)} {word(omission.what)} {word(omission.reason)}"
+            found.append(node[index] if display == draft.names[index] else f"{node[index]} {word(display)}")
+    return found
 
 
-def _answers(records: Records, nodes: dict[str, int]) -> Iterator[str]:
-    for answer in records.answers:
-        if answer.id is None:
-            yield word(answer.display)
-            continue
-        number = nodes[answer.id]
-        yield f"N{number}" if answer.display == records.nodes[number - 1].name else f"N{number} {word(answer.display)}"
+def _nodes(draft: Draft, node: Sequence[str], broken: Collection[int]) -> list[str]:
+    """Each entity with what stands before it: a line end and its types, or a semicolon. `broken`: those behind a fact."""
+    found: list[str] = []
+    labels = {types: f"\n{','.join(map(label, types)) or '-'}: " for types in dict.fromkeys(draft.types)}
+    last: tuple[str, ...] | None = None
+    ids = draft.names if draft.lean else draft.node_ids
+    for number, types, name, id in zip(node, draft.types, draft.names, ids, strict=True):
+        before = "; " if types == last and len(found) not in broken else labels[types]
+        found.append(
+            f"{before}{number} {phrase(name)}" if id == name else f"{before}{number} {phrase(name)} = {phrase(id)}"
+        )
+        last = types
+    return found
 
 
-def _graph(records: Records, nodes: dict[str, int], sources: dict[str, int], *, lean: bool) -> Iterator[str]:
-    parts: list[str] = []
-    run: object = None
-    relation: tuple[str, bool] | None = None
-    for kind, index in interleaved(records):
-        if kind == "node":
-            node = records.nodes[index]
-            id = "" if lean or node.id == node.name else f" = {phrase(node.id)}"
-            entry = f"N{index + 1} {phrase(node.name)}{id}"
-            if run == node.types:
-                parts.append(f"; {entry}")
-                continue
-            yield from parts and ("".join(parts),)
-            run, parts = node.types, [f"{','.join(map(label, node.types)) or '-'}: {entry}"]
-            continue
-        fact = records.facts[index]
-        time = "" if fact.validity == ALWAYS else f" ({interval_text(fact.validity)})"
-        proof = proof_text(fact.assertions, sources, lean=lean) if fact.assertions else ""
-        entry = f"N{nodes[fact.object]}{time}{proof}"
-        named = (fact.predicate, fact.negated)
-        if run == fact.subject and relation == named:
-            parts.append(f", {entry}")
-            continue
-        entry = f"{'not ' if fact.negated else ''}{word(fact.predicate)} {entry}"
-        relation = named
-        if run == fact.subject:
-            parts.append(f"; {entry}")
-            continue
-        yield from parts and ("".join(parts),)
-        run, parts = fact.subject, [f"N{nodes[fact.subject]} {entry}"]
-    yield from parts and ("".join(parts),)
+def _facts(draft: Draft, node: Sequence[str], broken: Collection[int]) -> list[str]:
+    """Each fact with what stands before it: a line end and subject, `; ` and another relation, or `, `. `broken`: those behind an entity."""
+    relations = [f"{'not ' if denied else ''}{word(predicate)} " for predicate, denied in draft.relations]
+    others = [f"; {one}" for one in relations]
+    lines = [f"\n{one} " for one in node]
+    found: list[str] = []
+    subject, named = -1, -1
+    for (start, relation, end, time), proof in zip(draft.facts, draft.proofs, strict=True):
+        if start != subject or len(found) in broken:
+            before = lines[start] + relations[relation]
+            subject, named = start, relation
+        elif relation != named:
+            before = others[relation]
+            named = relation
+        else:
+            before = ", "
+        found.append(f"{before}{node[end]} ({time}){proof}" if time else f"{before}{node[end]}{proof}")
+    return found
 
 
-def _ranks(records: Records) -> list[int]:
+def _breaks(draft: Draft) -> tuple[Collection[int], Collection[int]]:
+    """Which entities stand behind a fact and which facts behind an entity, where both are mixed."""
+    if not draft.interleaved:
+        return (), ()
+    nodes: set[int] = set()
+    facts: set[int] = set()
+    shown = 0
+    for index, fact in enumerate(draft.facts):
+        upto = max(fact[0], fact[2]) + 1
+        if shown < upto:
+            nodes.add(shown)
+            facts.add(index)
+            shown = upto
+    nodes.add(shown)
+    return nodes, facts
+
+
+def _ranks(ends: Sequence[tuple[int, int]]) -> list[int]:
     """Of each fact: the how manieth it is with its subject and object, from 1."""
-    seen: dict[tuple[str, str], int] = {}
+    seen: dict[tuple[int, int], int] = {}
     ranks = []
-    for fact in records.facts:
-        ends = (fact.subject, fact.object)
-        seen[ends] = rank = seen.get(ends, 0) + 1
+    for one in ends:
+        seen[one] = rank = seen.get(one, 0) + 1
         ranks.append(rank)
     return ranks
 
 
-def _path(unit: PathRecord, records: Records, nodes: dict[str, int], ranks: list[int]) -> str:
-    first, way = unit.hops[0]
-    fact = records.facts[first]
-    end = fact.subject if way is Direction.FORWARD else fact.object
-    parts = [f"{unit.id} N{nodes[end]}"]
-    for index, way in unit.hops:
-        fact = records.facts[index]
-        mark, end = (">", fact.object) if way is Direction.FORWARD else ("<", fact.subject)
-        parts.append(f"{mark}N{nodes[end]}")
-        if ranks[index] > 1:
+def _path(
+    unit: PathDraft, draft: Draft, node: Sequence[str], ends: Sequence[tuple[int, int]], ranks: Sequence[int] | None
+) -> str:
+    id, hops, binding, conflict, note = unit
+    first = hops[0]
+    parts = [f"{id} {node[ends[first][0] if first >= 0 else ends[~first][1]]}"]
+    end = -1
+    for index in hops:
+        if index >= 0:
+            end = ends[index][1]
+            parts.append(f">{node[end]}")
+        else:
+            index = ~index
+            end = ends[index][0]
+            parts.append(f"<{node[end]}")
+        if ranks is not None and ranks[index] > 1:
             parts.append(f"#{ranks[index]}")
-    if unit.binding is None:
+    if binding is None:
         parts.append(" => -")
-    elif unit.binding in nodes:
-        parts.append("" if unit.binding == end else f" => N{nodes[unit.binding]}")
     else:
-        parts.append(f" => {word(unit.binding)}")
-    if unit.conflict:
+        to = draft.node_at.get(binding)
+        if to is None:
+            parts.append(f" => {word(binding)}")
+        elif to != end:
+            parts.append(f" => {node[to]}")
+    if conflict:
         parts.append(" conflict")
-    if unit.note is not None:
-        parts.append(f" note={word(unit.note)}")
+    if note is not None:
+        parts.append(f" note={word(note)}")
     return "".join(parts)
 
 

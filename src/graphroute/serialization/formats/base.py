@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from graphroute.serialization.records import Profile, Records
+from graphroute.serialization.draft import Draft, Proofs, Written, draft_of_records
+from graphroute.serialization.records import Profile, Records, check, project
 
 
 class Format(Protocol):
@@ -24,6 +25,20 @@ class Format(Protocol):
         """The finished text, of the records' own profile by default. Raises DataError for records no format can carry."""
         ...
 
+    def proofs(self, profile: Profile) -> Proofs:
+        """How it writes what proves a fact."""
+        ...
+
+    def write(self, draft: Draft) -> Written:
+        """The finished text of a draft whose proofs it wrote. Raises DataError as `dumps` does."""
+        ...
+
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with line or place and reason for anything not understood."""
         ...
+
+
+def dumped(form: Format, records: Records, profile: Profile | None) -> str:
+    """What `dumps` gives, in terms of `write`."""
+    held = check(records if profile is None else project(records, profile))
+    return form.write(draft_of_records(held, held.profile, form.proofs(held.profile))).text

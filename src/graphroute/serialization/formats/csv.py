@@ -8,27 +8,21 @@ other mark is added for spreadsheets.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from graphroute.serialization.cells import Cell, Row, Table, tagged, untagged
+from graphroute.serialization.cells import SIGILS, Cell, CellProofs, Row, Table, untagged
+from graphroute.serialization.draft import Draft, Written
 from graphroute.serialization.escaping import tail, unescape
 from graphroute.serialization.records import Profile, Records, as_written
 
 _CELL = re.compile(r'(?:"((?:[^"]|"")*)"|([^",]*))(?:,|$)')
 
 
-def _cell(value: Cell) -> str:
-    if value is None:
-        return ""
+def _cell(value: str) -> str:
     body = tail(value)
     if not body or '"' in body or "," in body:
         body = body.replace('"', '""')
         return f'"{body}"'
     return body
-
-
-def _line(kind: str, id: str, cells: Sequence[Cell]) -> str:
-    return ",".join([*tagged(kind, id), *map(_cell, cells)])
 
 
 def _split(line: str) -> Row:
@@ -42,7 +36,7 @@ def _split(line: str) -> Row:
         value = unescape(quoted.replace('""', '"')) if quoted is not None else unescape(bare) if bare else None
         more = match.group().endswith(",") if quoted is None else match.end() > match.end(1) + 1
         written = match.group().removesuffix(",") if more else match.group()
-        if _cell(value) != written:
+        if ("" if value is None else _cell(value)) != written:
             raise ValueError(f"{written!r} has other quotes or escapes than needed")
         found.append(value)
         at = match.end()
@@ -62,11 +56,25 @@ class Csv:
         "source, note and a piece of it; `report` with title, sources, note and text. `answer` rows list what the facts give. `omitted` and "
         "`degraded` say what is missing. Quotes as in CSV; a backslash escapes: \\n is a line break, \\u{hex} a character."
     )
-    _table = Table(f"#graphroute {name}/{version}", _line, _split)
+    proofs = CellProofs
+    _table = Table(
+        f"#graphroute {name}/{version}",
+        _split,
+        _cell,
+        separator=",",
+        first=",",
+        sigils=SIGILS,
+        node="N",
+        unsafe=',"',
+    )
 
     def dumps(self, records: Records, profile: Profile | None = None) -> str:
         """The finished text. Raises DataError for records that do not fit together."""
         return self._table.dumps(records, profile)
+
+    def write(self, draft: Draft) -> Written:
+        """The text of a draft, with its parts."""
+        return self._table.write(draft)
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""

@@ -15,10 +15,10 @@ Interleaved: a node stands before the first fact that names it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from graphroute.serialization.cells import KINDS, Cell, Row, Table, escaped_cell, read_cell, untagged
-from graphroute.serialization.records import Profile, Records, as_written
+from graphroute.serialization.cells import KINDS, CellProofs, Row, Table, escaped_cell, read_cell, untagged
+from graphroute.serialization.draft import Draft, Written
+from graphroute.serialization.records import Profile, Records
 
 _SIGILS = {"node": "@", "fact": ">", "source": "$"}
 _LETTERS = {"@": "N", ">": "F", "$": "S"}
@@ -27,13 +27,8 @@ _NODES = {"fact": (0, 2), "answer": (0,)}
 _ROW = re.compile(r"(?:([@>$])([1-9][0-9]{0,8})|(U[1-9][0-9]{0,8} [a-z]+)|([a-z]+)) ")
 
 
-def _line(kind: str, id: str, cells: Sequence[Cell]) -> str:
-    nodes = _NODES.get(kind, ())
-    texts = ["" if one is None else escaped_cell(one, "|") for one in cells]
-    for place in nodes:
-        texts[place] = texts[place][1:]
-    tag = f"{_SIGILS[kind]}{id[1:]}" if kind in _SIGILS else f"{id} {kind}" if id else kind
-    return f"{tag} {'|'.join(texts)}"
+def _cell(value: str) -> str:
+    return escaped_cell(value, "|")
 
 
 def _split(line: str) -> Row:
@@ -69,13 +64,19 @@ class Dsl:
         "text. `answer` lines list what the facts give. `omitted` and `degraded` say what is missing. A backslash escapes: \\n is a line break, "
         "\\u{hex} a character, \\e an empty text."
     )
-    _table = Table("GRAPH_FORMAT compact-dsl/1", _line, _split)
+    proofs = CellProofs
+    _table = Table(
+        "GRAPH_FORMAT compact-dsl/1", _split, _cell, separator="|", first=" ", sigils=_SIGILS, node="", unsafe="|"
+    )
 
     def dumps(self, records: Records, profile: Profile | None = None) -> str:
         """The finished text. Raises DataError for records that do not fit together."""
         return self._table.dumps(records, profile)
 
+    def write(self, draft: Draft) -> Written:
+        """The text of a draft, with its parts."""
+        return self._table.write(draft)
+
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        records = self._table.loads(text)
-        return as_written(records, text, self.dumps)
+        return self._table.loads(text)

@@ -29,29 +29,28 @@ Values are written as words and tails (`escaping`). Interleaved: an entity stand
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import count
 
-from graphroute.serialization.escaping import word
-from graphroute.serialization.line_records import Reading, answer_lines, proof_text, source_lines, text_unit
-from graphroute.serialization.lines import (
-    INDEX,
-    MARKER,
-    header,
-    joined,
-    read_all,
+from graphroute.serialization.draft import Draft, PathDraft, Written, interleaved
+from graphroute.serialization.escaping import word, words
+from graphroute.serialization.formats.base import dumped
+from graphroute.serialization.line_records import (
+    LineProofs,
+    Reading,
+    omission_lines,
+    opening_lines,
+    source_lines,
+    text_unit,
 )
-from graphroute.serialization.orderings import interleaved
+from graphroute.serialization.lines import INDEX, MARKER, joined, read_all
 from graphroute.serialization.records import (
     FactRecord,
     NodeRecord,
     PathRecord,
     Profile,
     Records,
-    as_written,
-    check,
-    interval_text,
     parse_interval,
-    project,
     seal,
 )
 from graphroute.types.graph import Direction
@@ -72,53 +71,72 @@ class EdgeList:
         "`degraded` say what is missing. A backslash escapes: \\n is a line break, \\u{hex} a character."
     )
 
+    proofs = LineProofs
+
     def dumps(self, records: Records, profile: Profile | None = None) -> str:
         """The finished text. Raises DataError for records that do not fit together."""
-        records = check(records if profile is None else project(records, profile))
-        opening = f"#graphroute {self.name}/{self.version}"
-        return seal("\n".join([header(opening, records), *_lines(records)]), MARKER)
+        return dumped(self, records, profile)
+
+    def write(self, draft: Draft) -> Written:
+        """The text of a draft, with its parts."""
+        lean, node = draft.lean, [f"[{number}]" for number in range(1, len(draft.node_ids) + 1)]
+        types = {one: joined(one) for one in dict.fromkeys(draft.types)}
+        named = zip(node, draft.types, words(draft.names), strict=True)
+        if lean:
+            nodes = [f"{number} {types[kinds]} {name}" for number, kinds, name in named]
+        else:
+            nodes = [
+                f"{number} {types[kinds]} {id} {name}"
+                for id, (number, kinds, name) in zip(words(draft.node_ids), named, strict=True)
+            ]
+        relations = [f"{'not ' if denied else ''}{word(predicate)}" for predicate, denied in draft.relations]
+        if lean:
+            facts = [
+                f"F{number} {node[start]} {relations[relation]} {node[end]}{time and ' ' + time}{proof}"
+                for number, (start, relation, end, time), proof in zip(count(1), draft.facts, draft.proofs)
+            ]
+        else:
+            facts = [
+                f"F{number} {node[start]} {relations[relation]} {node[end]} {time or '..'}{proof}"
+                for number, (start, relation, end, time), proof in zip(count(1), draft.facts, draft.proofs)
+            ]
+        answers = _answers(draft, node)
+        units = [
+            _path(unit, draft, node) if isinstance(unit, PathDraft) else text_unit(unit, draft) for unit in draft.units
+        ]
+        sources, omissions = source_lines(draft), omission_lines(draft)
+        lines = opening_lines(f"#graphroute {self.name}/{self.version}", draft)
+        text = "\n".join([*lines, *answers, *sources.values(), *interleaved(draft, nodes, facts), *units, *omissions])
+        return Written(seal(text, MARKER), answers, sources, nodes, facts, units, omissions)
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        records = read_all(text, lambda reader: _Reading(reader, f"#graphroute {self.name}/{self.version}").read())
-        return as_written(records, text, self.dumps)
+        return read_all(text, lambda reader: _Reading(reader, f"#graphroute {self.name}/{self.version}").read())
 
 
-def _lines(records: Records) -> Iterable[str]:
-    lean = records.profile is Profile.LEAN
-    sources = {source.id: number for number, source in enumerate(records.sources, start=1)}
-    nodes = {node.id: number for number, node in enumerate(records.nodes, start=1)}
-    for degradation in records.degraded:
-        yield f"degraded {word(degradation.stage)} {word(degradation.reason)}"
-    for flag in records.flags:
-        yield f"flag {word(flag)}"
-    yield from answer_lines(records, "[{}]")
-    yield from source_lines(records)
+def _answers(draft: Draft, node: Sequence[str]) -> list[str]:
+    found = []
+    for index, display in draft.answers:
+        if index is None:
+            found.append(f"answer {word(display)}")
+        else:
+            shown = "" if display == draft.names[index] else f" {word(display)}"
+            found.append(f"answer {node[index]}{shown}")
+    return found
 
-    for kind, index in interleaved(records):
-        if kind == "node":
-            node = records.nodes[index]
-            id = "" if lean else f" {word(node.id)}"
-            yield f"[{index + 1}] {joined(node.types)}{id} {word(node.name)}"
-            continue
-        fact = records.facts[index]
-        denied = "not " if fact.negated else ""
-        time = "" if lean and fact.validity == ALWAYS else f" {interval_text(fact.validity)}"
-        proof = proof_text(fact.assertions, sources, lean=lean) if fact.assertions else ""
-        ends = f"[{nodes[fact.subject]}] {denied}{word(fact.predicate)} [{nodes[fact.object]}]"
-        yield f"F{index + 1} {ends}{time}{proof}"
-    for unit in records.units:
-        if not isinstance(unit, PathRecord):
-            yield text_unit(unit, sources, lean=lean)
-            continue
-        hops = " ".join([f"F{index + 1}{'>' if way is Direction.FORWARD else '<'}" for index, way in unit.hops])
-        binding = ""
-        if unit.binding is not None:
-            binding = f" => [{nodes[unit.binding]}]" if unit.binding in nodes else f" => {word(unit.binding)}"
-        note = "" if unit.note is None else f" note={word(unit.note)}"
-        yield f"{unit.id} path {hops}{binding}{' conflict' if unit.conflict else ''}{note}"
-    for omission in records.omissions:
-        yield f"omitted {word(omission.stage)} {word(omission.what)} {word(omission.reason)}"
+
+def _path(unit: PathDraft, draft: Draft, node: Sequence[str]) -> str:
+    id, hops, binding, conflict, note = unit
+    if len(hops) == 1:
+        index = hops[0]
+        walked = f"F{index + 1}>" if index >= 0 else f"F{-index}<"
+    else:
+        walked = " ".join([f"F{index + 1}>" if index >= 0 else f"F{-index}<" for index in hops])
+    if binding is None and note is None and not conflict:
+        return f"{id} path {walked}"
+    end = draft.node_at.get(binding) if binding is not None else None
+    to = "" if binding is None else f" => {word(binding) if end is None else node[end]}"
+    return f"{id} path {walked}{to}{' conflict' if conflict else ''}{'' if note is None else f' note={word(note)}'}"
 
 
 class _Reading(Reading):

@@ -7,25 +7,17 @@ Interleaved: a node stands before the first fact that names it.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
 from graphroute.errors import DataError
-from graphroute.serialization.json_tree import SHORT_KEYS, JsonObject, Place, Reader, Writer, parsed, shown
-from graphroute.serialization.orderings import interleaved
-from graphroute.serialization.records import (
-    BLANK_CHECKSUM,
-    Profile,
-    Records,
-    as_written,
-    check,
-    project,
-    seal,
-    unsealed,
-)
+from graphroute.serialization.draft import Draft, Written, interleaved
+from graphroute.serialization.formats.base import dumped
+from graphroute.serialization.json_text import JsonLayout, JsonProofs, JsonWriter, strings
+from graphroute.serialization.json_tree import SHORT_KEYS, Place, Reader, as_written, parsed, shown
+from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, seal, unsealed
 
 _MARKER = '"checksum":"'
+_LAYOUT = JsonLayout(SHORT_KEYS, kind_first=True)
 _ORDER = {
     "degraded": 0,
     "flag": 1,
@@ -56,34 +48,44 @@ class JsonLines:
 
     def dumps(self, records: Records, profile: Profile | None = None) -> str:
         """The finished text. Raises DataError for records that do not fit together, or a lone surrogate in a string."""
-        records = check(records if profile is None else project(records, profile))
-        return seal(shown("\n".join(map(_text, self._objects(records)))), _MARKER)
+        return dumped(self, records, profile)
 
-    def _objects(self, records: Records) -> Iterator[JsonObject]:
-        writer = Writer(records, SHORT_KEYS)
-        yield {
+    def proofs(self, profile: Profile) -> JsonProofs:
+        """How it writes what proves a fact."""
+        return JsonProofs(_LAYOUT, profile)
+
+    def write(self, draft: Draft) -> Written:
+        """The text of a draft, with its parts."""
+        writer = JsonWriter(draft, _LAYOUT)
+        head = {
             "k": "graph",
             "format": f"{self.name}/{self.version}",
-            "profile": records.profile.value,
-            "records": records.count,
+            "profile": draft.profile.value,
+            "records": draft.count,
             "checksum": BLANK_CHECKSUM,
             **writer.header(),
         }
-        for one in writer.degraded():
-            yield {"k": "degraded", **one}
-        for flag in records.flags:
-            yield {"k": "flag", "x": flag}
-        for one in writer.answers():
-            yield {"k": "answer", **one}
-        for one in writer.sources():
-            yield {"k": "source", **one}
-        nodes, facts = list(writer.nodes()), list(writer.facts())
-        for kind, index in interleaved(records):
-            yield {"k": kind, **(nodes if kind == "node" else facts)[index]}
-        for one in writer.units():
-            yield {"k": one.pop("k"), **one}
-        for one in writer.omissions():
-            yield {"k": "omitted", **one}
+        written = Written(
+            "",
+            writer.answers(),
+            writer.sources(),
+            writer.nodes(),
+            writer.facts(),
+            writer.units(),
+            writer.omissions(),
+        )
+        lines = [
+            shown(_LAYOUT.text(head, 0)),
+            *writer.degraded(),
+            *[f'{{"k":"flag","x":{flag}}}' for flag in strings(draft.flags)],
+            *written.answers,
+            *written.sources.values(),
+            *interleaved(draft, written.nodes, written.facts),
+            *written.units,
+            *written.omissions,
+        ]
+        written.text = seal("\n".join(lines), _MARKER)
+        return written
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
@@ -114,7 +116,8 @@ class JsonLines:
             records = reader.records()
         except DataError as error:
             raise DataError(error.message, where="evidence text", allowed=error.allowed) from error
-        return as_written(records, text, self.dumps)
+        mixed = replace(records, interleaved=True)
+        return as_written(records, text, self.dumps(records), self.dumps(mixed))
 
     def _header(self, place: Place, kind: str) -> Reader:
         if kind != "graph":
@@ -124,10 +127,6 @@ class JsonLines:
             raise DataError(f"format {stated}, not {self.name}/{self.version}")
         place.get("checksum", str)
         return Reader(place)
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _add(reader: Reader, place: Place, kind: str) -> None:

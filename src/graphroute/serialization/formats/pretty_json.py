@@ -8,22 +8,15 @@ sources instead of assertions, texts have no bounds and reports no community.
 
 from __future__ import annotations
 
-import json
-
 from graphroute.errors import DataError
-from graphroute.serialization.json_tree import parsed, read_whole, shown, whole
-from graphroute.serialization.records import (
-    BLANK_CHECKSUM,
-    Profile,
-    Records,
-    as_written,
-    check,
-    project,
-    seal,
-    unsealed,
-)
+from graphroute.serialization.draft import Draft, Written
+from graphroute.serialization.formats.base import dumped
+from graphroute.serialization.json_text import JsonLayout, JsonProofs, whole
+from graphroute.serialization.json_tree import as_written, parsed, read_whole
+from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, seal, unsealed
 
 _MARKER = '"checksum": "'
+_LAYOUT = JsonLayout({}, indent=True)
 
 
 class PrettyJson:
@@ -41,13 +34,21 @@ class PrettyJson:
 
     def dumps(self, records: Records, profile: Profile | None = None) -> str:
         """The finished text. Raises DataError for records that do not fit together, or a lone surrogate in a string."""
-        records = check(records if profile is None else project(records, profile))
-        value = whole(records, f"{self.name}/{self.version}", {}, BLANK_CHECKSUM)
-        return seal(shown(json.dumps(value, ensure_ascii=False, indent=2)), _MARKER)
+        return dumped(self, records, profile)
+
+    def proofs(self, profile: Profile) -> JsonProofs:
+        """How it writes what proves a fact."""
+        return JsonProofs(_LAYOUT, profile)
+
+    def write(self, draft: Draft) -> Written:
+        """The text of a draft, with its parts."""
+        written = whole(draft, _LAYOUT, f"{self.name}/{self.version}", BLANK_CHECKSUM)
+        written.text = seal(written.text, _MARKER)
+        return written
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with line or place and reason for anything not understood."""
         if unsealed(text, _MARKER):
             raise DataError("the checksum is missing or does not fit the text", where="evidence text, line 5")
         records = read_whole(parsed(text), f"{self.name}/{self.version}", {})
-        return as_written(records, text, self.dumps)
+        return as_written(records, text, self.dumps(records))

@@ -11,21 +11,31 @@ further, so that one beyond stands in the value as `\u{hex}`, and backslashes be
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NoReturn
 
 from graphroute.errors import DataError
-from graphroute.serialization.cells import Cell, Rows, columns, rows
+from graphroute.serialization.cells import (
+    Cell,
+    CellProofs,
+    Rows,
+    answer_cells,
+    columns,
+    source_cells,
+    types_cells,
+    unit_cells,
+)
+from graphroute.serialization.draft import Draft, Written, numbered
+from graphroute.serialization.escaping import MAX_CACHED, is_plain
+from graphroute.serialization.formats.base import dumped
 from graphroute.serialization.lines import Header
 from graphroute.serialization.records import (
     BLANK_CHECKSUM,
     Profile,
     Records,
-    as_written,
-    check,
     instant_text,
     parse_instant,
-    project,
     seal,
     unsealed,
 )
@@ -50,6 +60,9 @@ _KINDS = {table: kind for kind, table in _TABLES.items()}
 _WITH_ID = frozenset({"source", "node", "fact", "path", "text", "report"})
 _NUMERIC = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _STRUCTURAL = re.compile(r'[:"\\\[\]{},\x00-\x1f]')
+_STRUCTURAL_BUT_LINES = re.compile(r'[:"\\[\]{},]')
+_UNLIKE_TEXT = re.compile(r"(?m)^(?:[-#]|(?:true|false|null)$|\+?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$)")
+"""What is quoted although it holds nothing that structures."""
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _BARE = re.compile(r'[^,"]*')
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
@@ -176,22 +189,73 @@ class Toon:
         "`reports` are summaries over sources. `answers` list what the facts give. `omitted` and `degraded` say what is missing."
     )
 
+    proofs = CellProofs
+
     def dumps(self, records: Records, profile: Profile | None = None) -> str:
         """The finished text. Raises DataError for records that do not fit together, units out of order, or a lone surrogate."""
-        records = check(records if profile is None else project(records, profile))
-        numbers = [int(unit.id[1:]) for unit in records.units]
-        if numbers != sorted(numbers):
-            raise DataError("units that are not in the order of their numbers")
-        tables: dict[str, list[Sequence[Cell]]] = {}
-        for kind, id, cells in rows(records):
-            tables.setdefault(kind, []).append((id, *cells) if kind in _WITH_ID else cells)
-        text = "\n".join([*self._head(records), *_table_lines(tables, records.profile)])
+        return dumped(self, records, profile)
+
+    def write(self, draft: Draft) -> Written:
+        """The text of a draft, with its parts."""
+        if len(draft.units) > 1:
+            numbers = [int(unit.id[1:]) for unit in draft.units]
+            if numbers != sorted(numbers):
+                raise DataError("units that are not in the order of their numbers")
+        lean, node = draft.lean, numbered("N", len(draft.node_ids))
+        stated = draft.stated_sources()
+        answers = _rows(list(map(list, zip(*answer_cells(draft, node), strict=True))))
+        omissions = [[one.stage for one in draft.omissions]]
+        omissions += [[one.what for one in draft.omissions], [one.reason for one in draft.omissions]]
+        degraded = [[one.stage for one in draft.degraded], [one.reason for one in draft.degraded]]
+        tables: dict[str, tuple[list[int], list[str]]] = {
+            "degraded": _rows(degraded),
+            "answer": answers,
+            "source": _rows(
+                [
+                    [f"S{index + 1}" for index in stated],
+                    *map(list, zip(*[source_cells(draft, index) for index in stated], strict=True)),
+                ]
+            ),
+            "node": _rows([node, types_cells(draft), draft.names, *([] if lean else [draft.node_ids])]),
+            "fact": _rows(
+                [
+                    numbered("F", len(draft.facts)),
+                    [node[fact[0]] for fact in draft.facts],
+                    [draft.relations[fact[1]][0] for fact in draft.facts],
+                    [node[fact[2]] for fact in draft.facts],
+                    [fact[3] or None for fact in draft.facts],
+                    ["not" if draft.relations[fact[1]][1] else None for fact in draft.facts],
+                    [one or None for one in draft.proofs],
+                ]
+            ),
+            "omitted": _rows(omissions),
+        }
+        kinds: dict[str, tuple[list[int], list[Sequence[Cell]]]] = {}
+        for index, unit in enumerate(draft.units):
+            kind, cells = unit_cells(unit, draft)
+            held = kinds.setdefault(kind, ([], []))
+            held[0].append(index)
+            held[1].append((unit.id, *cells))
+        units = [""] * len(draft.units)
+        for kind, (places, cells_of) in kinds.items():
+            tables[kind] = _rows(list(map(list, zip(*cells_of, strict=True))))
+            for index, row in zip(places, tables[kind][1], strict=True):
+                units[index] = row
+        text = "\n".join([*self._head(draft), *_table_lines(tables, draft)])
         try:
-            return seal(text, _MARKER)
+            return Written(
+                seal(text, _MARKER),
+                answers[1],
+                dict(zip(stated, tables["source"][1], strict=True)),
+                tables["node"][1],
+                tables["fact"][1],
+                units,
+                tables["omitted"][1],
+            )
         except UnicodeEncodeError as error:
             raise DataError("a lone surrogate cannot be written", where="evidence") from error
 
-    def _head(self, records: Records) -> list[str]:
+    def _head(self, records: Draft) -> list[str]:
         total = records.total_answers
         given: dict[str, Value] = {
             "snapshot": records.snapshot or None,
@@ -210,25 +274,58 @@ class Toon:
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        records = _Reader(text).read(f"{self.name}/{self.version}")
-        return as_written(records, text, self.dumps)
+        return _Reader(text).read(f"{self.name}/{self.version}")
 
 
-def _table_lines(tables: dict[str, list[Sequence[Cell]]], profile: Profile) -> list[str]:
-    lines = []
+def _column(cells: Sequence[Cell]) -> Sequence[str]:
+    """Cells of one column as they are written, tested together where they are many."""
+    texts = [one for one in cells if one is not None]
+    if not texts:
+        return ["null"] * len(cells)
+    if is_plain(texts, '"') and not _UNLIKE_TEXT.search("\n".join(texts)):
+        joined = "\n".join(texts)
+        if "{" in joined and "u{" in joined:
+            return list(map(_cell, cells))
+        if not _STRUCTURAL_BUT_LINES.search(joined):
+            return texts if len(texts) == len(cells) else ["null" if one is None else one for one in cells]
+        quotes = _STRUCTURAL.search
+        return ["null" if one is None else f'"{one}"' if quotes(one) else one for one in cells]
+    return list(map(_cell, cells))
+
+
+@lru_cache(maxsize=32_768)
+def _kept(value: str) -> str:
+    return primitive(value)
+
+
+def _cell(value: Cell) -> str:
+    return "null" if value is None else _kept(value) if len(value) <= MAX_CACHED else primitive(value)
+
+
+def _rows(table: Sequence[Sequence[Cell]]) -> tuple[list[int], list[str]]:
+    """Which columns hold something, and the rows of these."""
+    if not table or not table[0]:
+        return [], []
+    shown = [place for place, column in enumerate(table) if any(one is not None for one in column)]
+    columns_of = [_column(table[place]) for place in shown]
+    return shown, [f"  {','.join(row)}" for row in zip(*columns_of, strict=True)]
+
+
+def _table_lines(tables: Mapping[str, tuple[list[int], list[str]]], draft: Draft) -> list[str]:
+    lines: list[str] = []
     for kind, table in _TABLES.items():
-        held = tables.get(kind)
-        if not held:
-            continue
-        names = columns(kind, profile)
         if kind == "flag":
-            lines.append(f"{table}[{len(held)}]: {','.join([primitive(cells[0]) for cells in held])}")
+            if draft.flags:
+                lines.append(f"{table}[{len(draft.flags)}]: {','.join(map(primitive, draft.flags))}")
             continue
+        shown, rows = tables.get(kind, ((), ()))
+        if not rows:
+            continue
+        names = columns(kind, draft.profile)
         if kind in _WITH_ID:
             names = ("id", *names)
-        shown = [place for place in range(len(names)) if any(cells[place] is not None for cells in held)]
-        lines.append(f"{table}[{len(held)}]{{{','.join([names[place] for place in shown])}}}:")
-        lines.extend(["  " + ",".join([primitive(cells[place]) for place in shown]) for cells in held])
+        lines.append(f"{table}[{len(rows)}]{{{','.join([names[place] for place in shown])}}}:")
+        lines.extend(rows)
     return lines
 
 

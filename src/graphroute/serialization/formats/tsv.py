@@ -7,14 +7,13 @@ kind (`degraded`, `flag`, `answer`, `omitted`), then come the cells of `cells.CO
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from graphroute.serialization.cells import SIGILS, CellProofs, Row, Table, escaped_cell, read_cell, untagged
+from graphroute.serialization.draft import Draft, Written
+from graphroute.serialization.records import Profile, Records
 
-from graphroute.serialization.cells import Cell, Row, Table, escaped_cell, read_cell, tagged, untagged
-from graphroute.serialization.records import Profile, Records, as_written
 
-
-def _line(kind: str, id: str, cells: Sequence[Cell]) -> str:
-    return "\t".join([*tagged(kind, id), *["" if one is None else escaped_cell(one, "\t") for one in cells]])
+def _cell(value: str) -> str:
+    return escaped_cell(value, "\t")
 
 
 def _split(line: str) -> Row:
@@ -35,13 +34,26 @@ class Tsv:
         "source, note and a piece of it; `report` with title, sources, note and text. `answer` rows list what the facts give. `omitted` and "
         "`degraded` say what is missing. A backslash escapes: \\n is a line break, \\u{hex} a character, \\e an empty text."
     )
-    _table = Table(f"#graphroute {name}/{version}", _line, _split)
+    proofs = CellProofs
+    _table = Table(
+        f"#graphroute {name}/{version}",
+        _split,
+        _cell,
+        separator="\t",
+        first="\t",
+        sigils=SIGILS,
+        node="N",
+        unsafe="",
+    )
 
     def dumps(self, records: Records, profile: Profile | None = None) -> str:
         """The finished text. Raises DataError for records that do not fit together."""
         return self._table.dumps(records, profile)
 
+    def write(self, draft: Draft) -> Written:
+        """The text of a draft, with its parts."""
+        return self._table.write(draft)
+
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        records = self._table.loads(text)
-        return as_written(records, text, self.dumps)
+        return self._table.loads(text)
