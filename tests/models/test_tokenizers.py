@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from graphroute.errors import ConfigurationError
 from graphroute.models.tokenizers import TOKENIZERS, Tokenizer, load_tokenizer
-from graphroute.models.tokenizers.tiktoken import _VOCABULARIES, rank_file
+from graphroute.models.tokenizers import tiktoken as tiktoken_adapter
+from graphroute.models.tokenizers.tiktoken import _VOCABULARIES, TiktokenTokenizer, rank_file
 
 EXACT = ("cl100k_base", "o200k_base")
 CACHE_NAMES = {
@@ -60,6 +61,60 @@ def test_counts_are_those_of_the_published_encoding(name: str, monkeypatch: pyte
     for text in TEXTS:
         clean = text.encode("utf-8", "replace").decode()
         assert load_tokenizer(name).count(clean) == len(published.encode(clean, disallowed_special=()))
+
+
+CHARACTERS = "0123456789٣²Ⅷ½一五\u0301 \t\u3000\u00a0aZя李'-.:/[]|<>,F\U0001d7d8\U0001fbf0\u0378\ue000🙂ǅʰ"
+STRINGS = (
+    "12",
+    "1234",
+    "  ",
+    "\n",
+    "\r\n",
+    " \n ",
+    "'s",
+    "'LL",
+    "] OWNED_BY [",
+    " e",
+    "https://",
+    "...",
+    "<|endoftext|>",
+)
+PIECES = st.sampled_from([*CHARACTERS, *STRINGS])
+
+
+@pytest.mark.parametrize("name", EXACT)
+@settings(max_examples=1500, deadline=None)
+@given(text=st.lists(PIECES, max_size=12).map("".join), times=st.sampled_from((1, 40)))
+def test_a_count_by_pieces_is_that_of_the_whole(name: str, text: str, times: int) -> None:
+    tokenizer = load_tokenizer(name)
+    assert isinstance(tokenizer, TiktokenTokenizer)
+    whole = text * times
+    assert tokenizer.count(whole) == len(tokenizer._encoding.encode_ordinary(whole))
+    pieces = tokenizer._by_pieces(text)
+    assert pieces in (None, len(tokenizer._encoding.encode_ordinary(text)))
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_text_full_of_numbers_is_counted_by_pieces(name: str) -> None:
+    """And a number sign beside a digit, which joins it in one token, is not taken for a piece."""
+    tokenizer = load_tokenizer(name)
+    assert isinstance(tokenizer, TiktokenTokenizer)
+    text = "".join([f"F{number} [{number % 7}] владеет [{number}]  {number}.5\n" for number in range(3000)])
+    assert tokenizer._by_pieces(text) == len(tokenizer._encoding.encode_ordinary(text)) == tokenizer.count(text)
+    assert tokenizer._by_pieces("4² 17") is None
+    apart = sum(len(tokenizer._encoding.encode_ordinary(one)) for one in ("4", "²"))
+    assert len(tokenizer._encoding.encode_ordinary("4²")) <= apart
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_remembered_pieces_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiktoken_adapter, "_KEPT", 50)
+    tokenizer = load_tokenizer(name)
+    assert isinstance(tokenizer, TiktokenTokenizer)
+    text = "".join([f"{'xyz'[number % 3] * (number % 90)} 1" for number in range(600)])
+    assert tokenizer._by_pieces(text) == len(tokenizer._encoding.encode_ordinary(text))
+    assert tokenizer._sizes is not None
+    assert len(tokenizer._sizes) <= 50
 
 
 @pytest.mark.parametrize("name", TOKENIZERS.names)
