@@ -343,13 +343,6 @@ def _hop(place: Place) -> tuple[int, Direction]:
     return int(match.group(2)) - 1, Direction(place.get("direction", str))
 
 
-def as_written(records: Records, text: str, *written: str) -> Records:
-    """The records, if the text is one that they are written as. JSON has many texts for one value; only ours is taken, so that none is misread."""
-    if text not in written:
-        raise DataError("JSON that is written otherwise than by this format", where="evidence text")
-    return records
-
-
 def read_whole(value: Any, name: str, keys: Mapping[str, str]) -> Records:
     """The inverse of `whole`."""
     place = Place(value, "evidence", keys)

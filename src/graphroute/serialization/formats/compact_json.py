@@ -10,8 +10,8 @@ from graphroute.errors import DataError
 from graphroute.serialization.draft import Draft, Written
 from graphroute.serialization.formats.base import dumped
 from graphroute.serialization.json_text import JsonLayout, JsonProofs, whole
-from graphroute.serialization.json_tree import SHORT_KEYS, as_written, parsed, read_whole
-from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, seal, unsealed
+from graphroute.serialization.json_tree import SHORT_KEYS, parsed, read_whole
+from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, as_written, seal, unsealed
 
 _MARKER = '"checksum":"'
 _LAYOUT = JsonLayout(SHORT_KEYS)
@@ -49,4 +49,4 @@ class CompactJson:
         if unsealed(text, _MARKER):
             raise DataError("the checksum is missing or does not fit the text", where="evidence text, line 1")
         records = read_whole(parsed(text), f"{self.name}/{self.version}", SHORT_KEYS)
-        return as_written(records, text, self.dumps(records))
+        return as_written(records, text, self.dumps)

@@ -18,7 +18,7 @@ import re
 
 from graphroute.serialization.cells import KINDS, CellProofs, Row, Table, escaped_cell, read_cell, untagged
 from graphroute.serialization.draft import Draft, Written
-from graphroute.serialization.records import Profile, Records
+from graphroute.serialization.records import Profile, Records, as_written
 
 _SIGILS = {"node": "@", "fact": ">", "source": "$"}
 _LETTERS = {"@": "N", ">": "F", "$": "S"}
@@ -79,4 +79,5 @@ class Dsl:
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        return self._table.loads(text)
+        records = self._table.loads(text)
+        return as_written(records, text, self.dumps)

@@ -50,6 +50,7 @@ from graphroute.serialization.records import (
     PathRecord,
     Profile,
     Records,
+    as_written,
     parse_interval,
     seal,
 )
@@ -111,7 +112,8 @@ class EdgeList:
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        return read_all(text, lambda reader: _Reading(reader, f"#graphroute {self.name}/{self.version}").read())
+        records = read_all(text, lambda reader: _Reading(reader, f"#graphroute {self.name}/{self.version}").read())
+        return as_written(records, text, self.dumps)
 
 
 def _answers(draft: Draft, node: Sequence[str]) -> list[str]:

@@ -7,14 +7,12 @@ Interleaved: a node stands before the first fact that names it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from graphroute.errors import DataError
 from graphroute.serialization.draft import Draft, Written, interleaved
 from graphroute.serialization.formats.base import dumped
 from graphroute.serialization.json_text import JsonLayout, JsonProofs, JsonWriter, strings
-from graphroute.serialization.json_tree import SHORT_KEYS, Place, Reader, as_written, parsed, shown
-from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, seal, unsealed
+from graphroute.serialization.json_tree import SHORT_KEYS, Place, Reader, parsed, shown
+from graphroute.serialization.records import BLANK_CHECKSUM, Profile, Records, as_written, seal, unsealed
 
 _MARKER = '"checksum":"'
 _LAYOUT = JsonLayout(SHORT_KEYS, kind_first=True)
@@ -116,8 +114,7 @@ class JsonLines:
             records = reader.records()
         except DataError as error:
             raise DataError(error.message, where="evidence text", allowed=error.allowed) from error
-        mixed = replace(records, interleaved=True)
-        return as_written(records, text, self.dumps(records), self.dumps(mixed))
+        return as_written(records, text, self.dumps)
 
     def _header(self, place: Place, kind: str) -> Reader:
         if kind != "graph":

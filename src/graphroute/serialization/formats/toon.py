@@ -34,6 +34,7 @@ from graphroute.serialization.records import (
     BLANK_CHECKSUM,
     Profile,
     Records,
+    as_written,
     instant_text,
     parse_instant,
     seal,
@@ -274,7 +275,8 @@ class Toon:
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        return _Reader(text).read(f"{self.name}/{self.version}")
+        records = _Reader(text).read(f"{self.name}/{self.version}")
+        return as_written(records, text, self.dumps)
 
 
 def _column(cells: Sequence[Cell]) -> Sequence[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from graphroute.serialization.cells import SIGILS, CellProofs, Row, Table, escaped_cell, read_cell, untagged
 from graphroute.serialization.draft import Draft, Written
-from graphroute.serialization.records import Profile, Records
+from graphroute.serialization.records import Profile, Records, as_written
 
 
 def _cell(value: str) -> str:
@@ -56,4 +56,5 @@ class Tsv:
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
-        return self._table.loads(text)
+        records = self._table.loads(text)
+        return as_written(records, text, self.dumps)
