@@ -161,7 +161,7 @@ class Database:
 
     def store_id(self) -> str:
         """What tells this store from all others; given once. Raises UsageError for a read-only store that has none yet."""
-        found = self._store_id()
+        found = self.known_id()
         if found is None:
             if self.read_only:
                 raise UsageError("the store has no id yet and was opened read-only", where=str(self.path))
@@ -172,11 +172,12 @@ class Database:
                 raise BackendUnavailableError(
                     f"the store is being written by another process: {error}", where=str(self.path)
                 ) from error
-            found = self._store_id()
+            found = self.known_id()
             assert found is not None
         return found
 
-    def _store_id(self) -> str | None:
+    def known_id(self) -> str | None:
+        """The store's id, or None for one that was never copied to a server."""
         row = self.connection.execute("SELECT value FROM setting WHERE key = ?", (STORE_SETTING,)).fetchone()
         return None if row is None else str(row[0])
 

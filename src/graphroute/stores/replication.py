@@ -97,6 +97,8 @@ def replication(plan: StorePlan, *, file: Path, vector_sizes: Sequence[int] = ()
             opened.callback(qdrant.close)
 
             def to_qdrant(database: Database, progress: Progress | None) -> None:
+                # Without an id two stores under one prefix would not be told apart.
+                database.store_id()
                 QdrantReplica(qdrant, database).copy(progress=_counted(progress))
 
             steps.append(("Qdrant", to_qdrant))

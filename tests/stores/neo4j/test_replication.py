@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from graphroute.stores.catalog.neo4j import Neo4jCatalog
 from graphroute.stores.database import Database
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.migrate import migrate
-from graphroute.stores.opening import StorePlan
+from graphroute.stores.opening import StorePlan, open_stores
 from graphroute.stores.replication import replication
 from graphroute.stores.writer import SnapshotWriter
 from graphroute.types.reader import Reader
@@ -40,20 +41,23 @@ def connection(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Neo4jCo
         yield opened
 
 
-def add(server: Any, file: Path, *names: str) -> None:
+READER = Reader("r", frozenset({"public"}))
+
+
+def add(server: Any, file: Path, *names: str, label: str = "public") -> None:
     """What an ingest by the server's address does on a machine whose working copy is `file`."""
     with replication(StorePlan.of(server.uri, {}), file=file) as copies, Database(file) as database:
         writer = SnapshotWriter(database)
         writer.begin()
         for name in names:
-            writer.put_source(Source(id=name, text=name, labels=frozenset({"public"})))
+            writer.put_source(Source(id=name, text=name, labels=frozenset({label})))
         writer.publish(lambda: copies.copy(database))
 
 
 def held(connection: Neo4jConnection) -> list[str]:
     """Sources that readers of the server see."""
     catalog = Neo4jCatalog(connection)
-    view = catalog.view(reader=Reader("r", frozenset({"public"})))
+    view = catalog.view(reader=READER)
     return sorted(catalog.sources(["a", "b", "c", "d"], view=view))
 
 
@@ -124,3 +128,42 @@ def test_a_copy_that_was_never_whole_is_no_empty_store(
     connection.write(Query("unpublished", "MATCH (g:GraphrouteStore) SET g.sequence = 0"))
     with pytest.raises(BackendUnavailableError, match="not complete"):
         held(connection)
+
+
+def test_a_file_is_never_read_with_the_server_of_another_store(
+    server: Any, connection: Neo4jConnection, tmp_path: Path
+) -> None:
+    """Scopes are numbers of a store: those that are readable in one mean other labels in the other."""
+    add(server, tmp_path / "theirs.sqlite", "a", label="secret")
+    file = tmp_path / "record.sqlite"
+    with Database(file) as database:
+        writer = SnapshotWriter(database)
+        writer.begin()
+        writer.put_source(Source(id="b", text="b", labels=frozenset({"public"})))
+        writer.publish()
+    plan = StorePlan.of(file, {"graph": "neo4j", "lexical": "neo4j", "vector": "neo4j", "neo4j": server.uri})
+    with closing(open_stores(plan)) as stores:
+        view = stores.catalog.view(reader=READER)
+        assert view.scopes
+        reads: list[Callable[[], object]] = [
+            lambda: stores.graph.fact_counts(view=view),
+            lambda: stores.graph.all_facts(view=view),
+            lambda: stores.lexical.search("secrets", view=view, k=3),
+        ]
+        for read in reads:
+            with pytest.raises(BackendUnavailableError, match="another store"):
+                read()
+
+
+def test_a_store_that_was_built_again_gets_new_scopes(server: Any, connection: Neo4jConnection, tmp_path: Path) -> None:
+    """The same snapshot number of another store, under a catalog that stays open."""
+    catalog = Neo4jCatalog(connection)
+    add(server, tmp_path / "one.sqlite", "a")
+    before = catalog.view(reader=READER)
+    assert sorted(catalog.sources(["a", "b"], view=before)) == ["a"]
+    connection.write(Query("all", "MATCH (n) WHERE NOT n:GraphrouteMigration DETACH DELETE n"))
+    add(server, tmp_path / "other.sqlite", "b", label="secret")
+    after = catalog.view(reader=READER)
+    assert after.sequence == before.sequence
+    assert not after.scopes
+    assert not catalog.sources(["a", "b"], view=after)

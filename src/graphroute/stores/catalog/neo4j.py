@@ -18,6 +18,7 @@ from graphroute.types.ontology import Ontology
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant, TimeFilter
 from graphroute.types.view import View
 
+_KEPT_MARKS: Final = 1_000
 _LONG_READ: Final = 60.0
 """Seconds for a read of all rows of a view, which is done once for each view."""
 
@@ -32,6 +33,7 @@ class Neo4jCatalog(RowCatalog):
         super().__init__()
         self._connection = connection
         self._settings: tuple[int, Mapping[str, str]] | None = None
+        self._marks: dict[int, tuple[int | None, str]] = {}
 
     # Snapshots and settings -------------------------------------------------------------------------------------------
 
@@ -46,7 +48,19 @@ class Neo4jCatalog(RowCatalog):
                 where=self._connection.settings.uri,
                 hint="wait for the copy that is under way, or run graphroute ingest or replicate again",
             )
+        self._same(int(rows[0][0]) if sequence is None else sequence, (rows[0][2], rows[0][3]))
         return int(rows[0][0]), bool(rows[0][1]) and (sequence is None or sequence >= 0)
+
+    def _same(self, sequence: int, mark: tuple[int | None, str]) -> None:
+        """Drop what was kept if a snapshot's number now names another one: the store was built again, and so were its scopes."""
+        with self._lock:
+            if self._marks.setdefault(sequence, mark) != mark:
+                self._views.clear()
+                self._memos.clear()
+                self._settings = None
+                self._marks = {sequence: mark}
+            while len(self._marks) > _KEPT_MARKS:
+                del self._marks[min(self._marks)]
 
     def _digests(self, sequence: int) -> Iterable[tuple[int, str, bytes]]:
         rows = ask(self._connection, queries.DIGESTS, {"sequence": sequence})

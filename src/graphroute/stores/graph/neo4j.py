@@ -11,7 +11,7 @@ from graphroute.stores.graph.trails import EdgeRow, FactKey, StepRow, TrailGraph
 from graphroute.stores.neo4j import queries
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.facts import fact_hash
-from graphroute.stores.neo4j.reading import Values, ask, bounds, scoped, tests
+from graphroute.stores.neo4j.reading import StoreCheck, Values, ask, bounds, scoped, tests
 from graphroute.types.graph import Direction, HopPattern
 from graphroute.types.time import ANY_TIME, TimeFilter, TimeMode
 from graphroute.types.view import View
@@ -36,6 +36,7 @@ class Neo4jGraph(TrailGraph):
     def __init__(self, connection: Neo4jConnection) -> None:
         super().__init__()
         self._connection = connection
+        self._check = StoreCheck(connection)
 
     def _edge_rows(
         self, nodes: Sequence[str], hop: HopPattern, view: View, deadline: float | None
@@ -57,6 +58,7 @@ class Neo4jGraph(TrailGraph):
     def _level(
         self, nodes: Sequence[str], hop: HopPattern, view: View, deadline: float | None
     ) -> list[tuple[Any, ...]]:
+        self._check.require(view, deadline)
         # The moment asked about also picks the attribute values in force; when a fact started does not.
         moment = hop.time if hop.time.mode is TimeMode.OVERLAPS else ANY_TIME
         values: Values = {
@@ -73,6 +75,7 @@ class Neo4jGraph(TrailGraph):
         return ask(self._connection, _HOPS[hop.direction, bool(hop.predicates)], values, deadline)
 
     def _touching(self, nodes: Sequence[str], hop: HopPattern, limit: int, view: View) -> Iterable[FactKey]:
+        self._check.require(view)
         query = queries.TOUCHING if hop.predicates else queries.TOUCHING_ANY
         values: Values = {
             **scoped(view),
@@ -84,21 +87,25 @@ class Neo4jGraph(TrailGraph):
         return [(row[0], row[1], row[2], row[3], row[4]) for row in ask(self._connection, query, values)]
 
     def _members(self, types: Sequence[str], view: View) -> Iterable[str]:
+        self._check.require(view)
         values: Values = {**scoped(view), **bounds(ANY_TIME, "value_"), "types": list(types), "filters": []}
         return [row[0] for row in ask(self._connection, queries.ENTITIES_WHERE, values)]
 
     def _stated(self, time: TimeFilter, view: View) -> Iterable[tuple[str, str, str, int, int, str]]:
+        self._check.require(view)
         values: Values = {**scoped(view), **bounds(time)}
         rows = ask(self._connection, queries.ALL_FACTS, values, _later(_LONG_READ))
         return sorted((row[0], row[1], row[2], row[3], row[4], row[5]) for row in rows)
 
     def _counted(self, view: View) -> Iterable[tuple[str, str, str, int]]:
+        self._check.require(view)
         rows = ask(self._connection, queries.FACT_COUNTS, scoped(view), _later(_LONG_READ))
         return [(row[0], row[1], row[2], row[3]) for row in rows]
 
     def _assertion_ids(
         self, keys: Collection[FactKey], view: View, deadline: float | None
     ) -> Mapping[FactKey, tuple[str, ...]]:
+        self._check.require(view, deadline)
         named = {fact_hash(*key): key for key in keys}
         values: Values = {**scoped(view), "facts": sorted(named)}
         found: dict[FactKey, list[str]] = defaultdict(list)

@@ -19,6 +19,7 @@ from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
 from graphroute.stores.lexical.passage_rows import Recent, check_k
 from graphroute.stores.neo4j.connection import Neo4jConnection
 from graphroute.stores.neo4j.queries_search import LEXICAL_CANDIDATES, PASSAGE_STATISTICS, TERM_FREQUENCIES
+from graphroute.stores.neo4j.reading import StoreCheck
 from graphroute.stores.neo4j.search_fields import lucene_searches, read_counts
 from graphroute.stores.neo4j.search_filters import check_scope, filter_parameters, view_parameters
 from graphroute.stores.term_hash import term_hash
@@ -47,6 +48,7 @@ class Neo4jLexical:
 
     def __init__(self, connection: Neo4jConnection) -> None:
         self._connection = connection
+        self._check = StoreCheck(connection)
         self._views: Recent[_Corpus] = Recent(_KEPT_VIEWS)
 
     def prepare(self, *, view: View) -> None:
@@ -105,6 +107,8 @@ class Neo4jLexical:
         return [found[term] for term in terms]
 
     def _corpus(self, view: View, deadline: float | None) -> _Corpus:
+        self._check.require(view, deadline)
+
         def read() -> _Corpus:
             held, documents, total = self._connection.read(
                 PASSAGE_STATISTICS, {"p": view_parameters(view)}, deadline=deadline

@@ -210,14 +210,13 @@ LIMIT $p.limit""",
 
 # Snapshots and settings -----------------------------------------------------------------------------------------------
 
-# The published snapshot, and whether the one asked for (the published one if below 0) is there.
+# The published snapshot, whether the one asked for (the published one if below 0) is there, when that was published, and of which store.
 SNAPSHOT: Final = Query(
     "snapshot",
     """CYPHER 5
 MATCH (g:GraphrouteStore {one: 1})
-RETURN g.sequence, EXISTS {
-    MATCH (n:Snapshot) WHERE n.sequence = CASE WHEN $p.sequence < 0 THEN g.sequence ELSE $p.sequence END
-  }
+OPTIONAL MATCH (n:Snapshot) WHERE n.sequence = CASE WHEN $p.sequence < 0 THEN g.sequence ELSE $p.sequence END
+RETURN g.sequence, n IS NOT NULL, n.published_at, g.id
 LIMIT 1""",
 )
 

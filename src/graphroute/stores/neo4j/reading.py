@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from graphroute.errors import BackendError
+from graphroute.errors import BackendError, BackendUnavailableError
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
-from graphroute.stores.neo4j.queries import MAX_ROWS
+from graphroute.stores.neo4j.queries import MAX_ROWS, SNAPSHOT
 from graphroute.text import fold
 from graphroute.types.graph import AttributeFilter
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, TimeFilter, TimeMode
@@ -31,6 +31,40 @@ def ask(
             hint="ask a narrower question",
         )
     return rows
+
+
+class StoreCheck:
+    """Sees to it that a view made from a file is used on a server with a copy of the same store only: scopes are numbers of a store.
+
+    One query for each view, and none where the view comes from the server itself.
+    """
+
+    def __init__(self, connection: Neo4jConnection) -> None:
+        self._connection = connection
+        self._last: View | None = None
+
+    def require(self, view: View, deadline: float | None = None) -> None:
+        """Raises BackendUnavailableError if the server has another store, none, or an older snapshot."""
+        store = self._connection.store
+        if store is None or view is self._last:
+            return
+        rows = self._connection.read(SNAPSHOT, {"p": {"sequence": view.sequence}}, deadline=deadline)
+        said = (
+            "the store is not copied to Neo4j"
+            if not rows or not rows[0][0]
+            else "the database holds another store"
+            if rows[0][3] != store
+            else "the copy in Neo4j is older than the store"
+            if rows[0][0] < view.sequence
+            else None
+        )
+        if said is not None:
+            raise BackendUnavailableError(
+                said,
+                where=self._connection.settings.uri,
+                hint="run graphroute replicate; give each store a database of its own",
+            )
+        self._last = view
 
 
 def scoped(view: View) -> Values:

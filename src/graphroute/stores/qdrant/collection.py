@@ -126,6 +126,13 @@ class Collection:
         held = self._held
         if held is None or held[1].sequence < view.sequence:
             held = self.find(deadline)
+        if held is not None and self._is_other(held[1]):
+            held = self.find(deadline)
+        if held is not None and self._is_other(held[1]):
+            # Scopes are numbers of a store: those of the view mean other labels there.
+            raise BackendUnavailableError(
+                "the collections hold another store", where=self.where, hint="give each store a prefix of its own"
+            )
         if held is None or held[1].sequence < view.sequence:
             raise BackendUnavailableError(
                 "the store is not copied to Qdrant" if held is None else "the copy in Qdrant is older than the store",
@@ -133,6 +140,11 @@ class Collection:
                 hint="copy the store again",
             )
         return held
+
+    def _is_other(self, state: State) -> bool:
+        """Whether both ids are known and differ."""
+        store = self.connection.store
+        return bool(store and state.store and state.store != store)
 
     def forget(self) -> None:
         """Ask the alias again at the next read."""

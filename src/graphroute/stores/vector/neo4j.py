@@ -13,6 +13,7 @@ from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
 from graphroute.stores.lexical.passage_rows import Recent, check_k
 from graphroute.stores.neo4j.connection import Neo4jConnection
 from graphroute.stores.neo4j.queries_search import NEAREST_VECTORS, VECTOR_STATE, VISIBLE_VECTORS
+from graphroute.stores.neo4j.reading import StoreCheck
 from graphroute.stores.neo4j.search_filters import check_scope, filter_parameters, view_parameters
 from graphroute.stores.neo4j.vectors import vector_index, vector_property
 from graphroute.stores.vector_checks import question_vector
@@ -46,6 +47,7 @@ class Neo4jVectors:
     def __init__(self, connection: Neo4jConnection, identity: str | None = None) -> None:
         self._connection = connection
         self._identity = identity
+        self._check = StoreCheck(connection)
         self._views: Recent[_Held] = Recent(_KEPT_VIEWS)
         held = self.model
         if identity is not None and held is not None and held != identity:
@@ -71,6 +73,8 @@ class Neo4jVectors:
         return not view.scopes or _scans(self._held(view, deadline))
 
     def _held(self, view: View, deadline: float | None) -> _Held:
+        self._check.require(view, deadline)
+
         def read() -> _Held:
             # The size is that of the configured embedder; without one, that of the vectors held.
             identity = self._identity or self.model or ""

@@ -1,6 +1,5 @@
 CYPHER 5
 MATCH (g:GraphrouteStore {one: 1})
-RETURN g.sequence, EXISTS {
-    MATCH (n:Snapshot) WHERE n.sequence = CASE WHEN $p.sequence < 0 THEN g.sequence ELSE $p.sequence END
-  }
+OPTIONAL MATCH (n:Snapshot) WHERE n.sequence = CASE WHEN $p.sequence < 0 THEN g.sequence ELSE $p.sequence END
+RETURN g.sequence, n IS NOT NULL, n.published_at, g.id
 LIMIT 1
