@@ -148,9 +148,9 @@ def test_time_is_linear(name: str) -> None:
     """Twice the text takes at most 2.6 times as long, over all shapes of text together."""
     read = EXTRACTORS[name]
     repeated: Sequence[str] = [(unit * (65_536 // len(unit) + 1))[:65_536] for unit in UNITS]
-    for attempt in range(3):
+    for attempt in range(6):
         half = sum(_seconds(read, text[:32_768]) for text in repeated)
         whole = sum(_seconds(read, text) for text in repeated)
         if whole <= 2.6 * half or whole < 0.02:
             return
-        assert attempt < 2, f"{name}: {half:.3f} s for 32 KiB, {whole:.3f} s for 64 KiB"
+        assert attempt < 5, f"{name}: {half:.3f} s for 32 KiB, {whole:.3f} s for 64 KiB"
