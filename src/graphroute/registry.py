@@ -18,6 +18,7 @@ class Registry(Generic[T]):
     def __init__(self, kind: str, table: Mapping[str, str]) -> None:
         self.kind = kind
         self._table = dict(table)
+        self._loaded: dict[str, T] = {}
 
     def __contains__(self, name: object) -> bool:
         return name in self._table
@@ -44,7 +45,9 @@ class Registry(Generic[T]):
 
     def load(self, name: str, *, where: str | None = None) -> T:
         """The object of that name. Raises ConfigurationError if unknown."""
-        self.check(name, where=where)
-        module, _, attribute = self._table[name].partition(":")
-        found: T = getattr(import_module(module), attribute)
+        found = self._loaded.get(name)
+        if found is None:
+            self.check(name, where=where)
+            module, _, attribute = self._table[name].partition(":")
+            self._loaded[name] = found = getattr(import_module(module), attribute)
         return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from graphroute.errors import DataError
 from graphroute.serialization.draft import (
@@ -88,6 +88,7 @@ ORDER = {
 }
 
 
+@cache
 def columns(kind: str, profile: Profile) -> tuple[str, ...]:
     """Names of the cells of a kind."""
     full = COLUMNS[kind]

@@ -373,8 +373,8 @@ def grouped(draft: Draft) -> None:
             by_types[types] = [index]
         else:
             members.append(index)
-    place = list(range(len(draft.node_ids)))
     if len(by_types) > 1:
+        place = [0] * len(draft.node_ids)
         order = [index for members in by_types.values() for index in members]
         for number, index in enumerate(order):
             place[index] = number
@@ -383,30 +383,25 @@ def grouped(draft: Draft) -> None:
         draft.types = [draft.types[index] for index in order]
         draft.node_at = {id: number for number, id in enumerate(draft.node_ids)}
         draft.answers = [(None if index is None else place[index], shown) for index, shown in draft.answers]
-    facts = [(place[start], relation, place[end], time) for start, relation, end, time in draft.facts]
-    first: dict[tuple[int, int], int] = {}
-    keys = []
-    for number, fact in enumerate(facts):
-        ends = (fact[0], fact[1])
-        keys.append((fact[0], first.setdefault(ends, number)))
-    order = sorted(range(len(facts)), key=keys.__getitem__)
-    draft.facts = [facts[index] for index in order]
-    draft.proofs = [draft.proofs[index] for index in order]
-    moved = [0] * len(order)
-    for number, index in enumerate(order):
-        moved[index] = number
-    draft.units = [
-        PathDraft(
-            unit[0],
-            [moved[index] if index >= 0 else ~moved[~index] for index in unit[1]],
-            unit[2],
-            unit[3],
-            unit[4],
-        )
-        if type(unit) is PathDraft
-        else unit
-        for unit in draft.units
+        draft.facts = [(place[start], relation, place[end], time) for start, relation, end, time in draft.facts]
+    # Facts by subject, then by the first one with that subject and relation: both in one number.
+    count, relations = len(draft.facts), len(draft.relations)
+    first: dict[int, int] = {}
+    keys = [
+        fact[0] * count + first.setdefault(fact[0] * relations + fact[1], number)
+        for number, fact in enumerate(draft.facts)
     ]
+    by_key = sorted(range(count), key=keys.__getitem__)
+    draft.facts = [draft.facts[index] for index in by_key]
+    draft.proofs = [draft.proofs[index] for index in by_key]
+    moved = [0] * count
+    for number, index in enumerate(by_key):
+        moved[index] = number
+    for unit in draft.units:
+        if type(unit) is PathDraft:
+            hops = unit[1]
+            for at, index in enumerate(hops):
+                hops[at] = moved[index] if index >= 0 else ~moved[~index]
 
 
 ARRANGED: Mapping[str, Callable[[Draft], None]] = {"given": lambda draft: None, "grouped": grouped}

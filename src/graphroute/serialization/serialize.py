@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 from graphroute.errors import ConfigurationError, UsageError
 from graphroute.models.tokenizers.base import Tokenizer
@@ -12,6 +13,8 @@ from graphroute.serialization.orderings import ordering as ordering_of
 from graphroute.serialization.records import Profile
 from graphroute.types.evidence import EvidenceBundle
 from graphroute.types.prompt import SerializedEvidence
+
+_PROFILES: Mapping[str, Profile] = {one.value: one for one in Profile}
 
 
 def serialize(
@@ -31,14 +34,13 @@ def serialize(
     """
     if budget < 1:
         raise UsageError(f"budget of {budget} tokens", allowed="1 or more")
-    if profile not in list(Profile):
+    kept = _PROFILES.get(profile)
+    if kept is None:
         raise ConfigurationError(f"unknown profile {profile!r}", allowed=", ".join(Profile))
     form = FORMATS.load(format)()
     order = ordering or form.ordering
     ordering_of(order)
-    packed = pack(
-        bundle, form=form, budget=budget, tokenizer=tokenizer, profile=Profile(profile), ordering=order, seed=seed
-    )
+    packed = pack(bundle, form=form, budget=budget, tokenizer=tokenizer, profile=kept, ordering=order, seed=seed)
     included = tuple(unit.id for unit in packed.units)
     held = set(included)
     return SerializedEvidence(
@@ -52,7 +54,7 @@ def serialize(
         omitted=tuple(unit.id for unit in bundle.units if unit.id not in held),
         sha256=hashlib.sha256(packed.text.encode()).hexdigest(),
         grammar=form.grammar,
-        profile=Profile(profile).value,
+        profile=kept.value,
         ordering=order,
         nodes=packed.nodes,
         facts=packed.facts,

@@ -72,7 +72,7 @@ _KEPT = 65_536
 _LONGEST = 256
 """Longest piece that is remembered."""
 _PROBE = 1024
-"""Most characters at the start, in the middle and at the end of a text by which it is judged whether its pieces come again."""
+"""Most characters in the middle, of long texts also at the start and end, by which it is judged whether the pieces of a text come again."""
 
 
 class _InseparableError(Exception):
@@ -106,7 +106,9 @@ def _apart(character: str) -> bool:
 def _repeats(text: str) -> bool:
     """Whether the pieces between digits come again, so that a text is worth taking apart. Not so in prose."""
     size, middle = min(_PROBE, len(text) // 8), len(text) // 2
-    probe = text[:size] + text[middle : middle + size] + text[len(text) - size :]
+    probe = text[middle : middle + size]
+    if size == _PROBE:
+        probe = f"{text[:size]}{probe}{text[-size:]}"
     return 4 * sum(map(len, set(_DIGITS.split(probe)))) <= 3 * len(probe)
 
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from graphroute.serialization.draft import Draft, PathDraft, Written, interleaved, numbered
 from graphroute.serialization.escaping import escaped, is_bare, unescape, word
@@ -113,10 +113,7 @@ class Adjacency:
         breaks = _breaks(draft)
         nodes, facts = _nodes(draft, node, breaks[0]), _facts(draft, node, breaks[1])
         answers = _answers(draft, node)
-        ends = [(fact[0], fact[2]) for fact in draft.facts]
-        ranks = None if len(set(ends)) == len(ends) else _ranks(ends)
-        path = partial(_path, draft=draft, node=node, ends=ends, ranks=ranks)
-        units = [path(unit) if isinstance(unit, PathDraft) else text_unit(unit, draft) for unit in draft.units]
+        units = _units(draft, node)
         sources, omissions = source_lines(draft), omission_lines(draft)
         lines = opening_lines(f"#graphroute {self.name}/{self.version}", draft)
         if answers:
@@ -194,46 +191,47 @@ def _breaks(draft: Draft) -> tuple[Collection[int], Collection[int]]:
     return nodes, facts
 
 
-def _ranks(ends: Sequence[tuple[int, int]]) -> list[int]:
-    """Of each fact: the how manieth it is with its subject and object, from 1."""
-    seen: dict[tuple[int, int], int] = {}
+def _ranks(draft: Draft) -> list[str]:
+    """Of each fact: `#2` if it is the second with its subject and object, and so on; nothing at all if each is the first."""
+    nodes = len(draft.node_ids)
+    ends = [fact[0] * nodes + fact[2] for fact in draft.facts]
+    if len(set(ends)) == len(ends):
+        return []
+    seen: dict[int, int] = {}
     ranks = []
     for one in ends:
         seen[one] = rank = seen.get(one, 0) + 1
-        ranks.append(rank)
+        ranks.append(f"#{rank}" if rank > 1 else "")
     return ranks
 
 
-def _path(
-    unit: PathDraft, draft: Draft, node: Sequence[str], ends: Sequence[tuple[int, int]], ranks: Sequence[int] | None
-) -> str:
-    id, hops, binding, conflict, note = unit
-    first = hops[0]
-    parts = [f"{id} {node[ends[first][0] if first >= 0 else ends[~first][1]]}"]
-    end = -1
-    for index in hops:
-        if index >= 0:
-            end = ends[index][1]
-            parts.append(f">{node[end]}")
+def _units(draft: Draft, node: Sequence[str]) -> list[str]:
+    facts, ranks = draft.facts, _ranks(draft)
+    found = []
+    for unit in draft.units:
+        if not isinstance(unit, PathDraft):
+            found.append(text_unit(unit, draft))
+            continue
+        id, hops, binding, conflict, note = unit
+        index = hops[0]
+        fact = facts[index if index >= 0 else ~index]
+        start, end = (fact[0], fact[2]) if index >= 0 else (fact[2], fact[0])
+        walked = f"{node[start]}>{node[end]}" if index >= 0 else f"{node[start]}<{node[end]}"
+        if ranks:
+            walked += ranks[index if index >= 0 else ~index]
+        for index in hops[1:]:
+            fact = facts[index if index >= 0 else ~index]
+            mark, end = (">", fact[2]) if index >= 0 else ("<", fact[0])
+            walked += f"{mark}{node[end]}{ranks[index if index >= 0 else ~index] if ranks else ''}"
+        if binding is None:
+            to = " => -"
         else:
-            index = ~index
-            end = ends[index][0]
-            parts.append(f"<{node[end]}")
-        if ranks is not None and ranks[index] > 1:
-            parts.append(f"#{ranks[index]}")
-    if binding is None:
-        parts.append(" => -")
-    else:
-        to = draft.node_at.get(binding)
-        if to is None:
-            parts.append(f" => {word(binding)}")
-        elif to != end:
-            parts.append(f" => {node[to]}")
-    if conflict:
-        parts.append(" conflict")
-    if note is not None:
-        parts.append(f" note={word(note)}")
-    return "".join(parts)
+            named = draft.node_at.get(binding)
+            to = f" => {word(binding)}" if named is None else "" if named == end else f" => {node[named]}"
+        if conflict or note is not None:
+            to += f"{' conflict' if conflict else ''}{'' if note is None else f' note={word(note)}'}"
+        found.append(f"{id} {walked}{to}")
+    return found
 
 
 class _Reading(Reading):

@@ -217,29 +217,13 @@ class Toon:
                     *map(list, zip(*[source_cells(draft, index) for index in stated], strict=True)),
                 ]
             ),
-            "node": _rows([node, types_cells(draft), draft.names, *([] if lean else [draft.node_ids])]),
-            "fact": _rows(
-                [
-                    numbered("F", len(draft.facts)),
-                    [node[fact[0]] for fact in draft.facts],
-                    [draft.relations[fact[1]][0] for fact in draft.facts],
-                    [node[fact[2]] for fact in draft.facts],
-                    [fact[3] or None for fact in draft.facts],
-                    ["not" if draft.relations[fact[1]][1] else None for fact in draft.facts],
-                    [one or None for one in draft.proofs],
-                ]
-            ),
+            "node": _rows([node, types_cells(draft), draft.names, *([] if lean else [draft.node_ids])], local=(0,)),
+            "fact": _facts(draft, node),
             "omitted": _rows(omissions),
         }
-        kinds: dict[str, tuple[list[int], list[Sequence[Cell]]]] = {}
-        for index, unit in enumerate(draft.units):
-            kind, cells = unit_cells(unit, draft)
-            held = kinds.setdefault(kind, ([], []))
-            held[0].append(index)
-            held[1].append((unit.id, *cells))
         units = [""] * len(draft.units)
-        for kind, (places, cells_of) in kinds.items():
-            tables[kind] = _rows(list(map(list, zip(*cells_of, strict=True))))
+        for kind, (places, table) in _units(draft).items():
+            tables[kind] = _rows(table, local=(0, 1) if kind == "path" else (0,))
             for index, row in zip(places, tables[kind][1], strict=True):
                 units[index] = row
         text = "\n".join([*self._head(draft), *_table_lines(tables, draft)])
@@ -291,7 +275,7 @@ def _column(cells: Sequence[Cell]) -> Sequence[str]:
         if not _STRUCTURAL_BUT_LINES.search(joined):
             return texts if len(texts) == len(cells) else ["null" if one is None else one for one in cells]
         quotes = _STRUCTURAL.search
-        return ["null" if one is None else f'"{one}"' if quotes(one) else one for one in cells]
+        return ["null" if one is None else f'"{one}"' if ":" in one or quotes(one) else one for one in cells]
     return list(map(_cell, cells))
 
 
@@ -304,13 +288,53 @@ def _cell(value: Cell) -> str:
     return "null" if value is None else _kept(value) if len(value) <= MAX_CACHED else primitive(value)
 
 
-def _rows(table: Sequence[Sequence[Cell]]) -> tuple[list[int], list[str]]:
-    """Which columns hold something, and the rows of these."""
+def _rows(table: Sequence[Sequence[Cell]], *, local: Sequence[int] = ()) -> tuple[list[int], list[str]]:
+    """Which columns hold something, and the rows of these. `local`: columns of local ids, which are written as they are."""
     if not table or not table[0]:
         return [], []
-    shown = [place for place, column in enumerate(table) if any(one is not None for one in column)]
-    columns_of = [_column(table[place]) for place in shown]
+    shown = [place for place, column in enumerate(table) if place in local or any(one is not None for one in column)]
+    columns_of = [table[place] if place in local else _column(table[place]) for place in shown]
     return shown, [f"  {','.join(row)}" for row in zip(*columns_of, strict=True)]
+
+
+def _facts(draft: Draft, node: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The same for facts, of which there are many."""
+    facts = draft.facts
+    times = {time: _cell(time or None) for time in {fact[3] for fact in facts}}
+    relations = [_cell(predicate) for predicate, _ in draft.relations]
+    shown = [0, 1, 2, 3]
+    parts: list[Sequence[str]] = []
+    if times.keys() - {""}:
+        shown.append(4)
+        parts.append([times[fact[3]] for fact in facts])
+    if any(denied for _, denied in draft.relations):
+        shown.append(5)
+        parts.append(["not" if draft.relations[fact[1]][1] else "null" for fact in facts])
+    if any(draft.proofs):
+        shown.append(6)
+        parts.append(_column(draft.proofs if all(draft.proofs) else [one or None for one in draft.proofs]))
+    behind = map(",".join, zip(*parts, strict=True)) if parts else None
+    rows = [
+        f"  F{number},{node[start]},{relations[relation]},{node[end]}"
+        for number, (start, relation, end, _) in enumerate(facts, start=1)
+    ]
+    return shown, rows if behind is None else [f"{row},{rest}" for row, rest in zip(rows, behind, strict=True)]
+
+
+def _units(draft: Draft) -> dict[str, tuple[list[int], list[list[Cell]]]]:
+    """Places and columns of the units of each kind."""
+    found: dict[str, tuple[list[int], list[list[Cell]]]] = {}
+    for index, unit in enumerate(draft.units):
+        kind, cells = unit_cells(unit, draft)
+        held = found.get(kind)
+        if held is None:
+            held = found[kind] = ([], [[] for _ in range(len(cells) + 1)])
+        places, table = held
+        places.append(index)
+        table[0].append(unit[0])
+        for column, cell in zip(table[1:], cells, strict=True):
+            column.append(cell)
+    return found
 
 
 def _table_lines(tables: Mapping[str, tuple[list[int], list[str]]], draft: Draft) -> list[str]:
