@@ -314,7 +314,7 @@ def _units(draft: Draft, bundle: EvidenceBundle, units: Sequence[EvidenceUnit], 
             else:
                 walked.append(~index)
                 subject, target = target, subject
-            if at is not None and at != subject:
+            if at != subject and at is not None:
                 raise DataError(f"path {unit.id} jumps from {at!r} to {subject!r}")
             at = target
         if at is None:

@@ -214,6 +214,10 @@ def _units(draft: Draft, node: Sequence[str]) -> list[str]:
             continue
         id, hops, binding, conflict, note = unit
         index = hops[0]
+        if index >= 0 and len(hops) == 1 and binding is None and note is None and not conflict:
+            fact = facts[index]
+            found.append(f"{id} {node[fact[0]]}>{node[fact[2]]}{ranks[index] if ranks else ''} => -")
+            continue
         fact = facts[index if index >= 0 else ~index]
         start, end = (fact[0], fact[2]) if index >= 0 else (fact[2], fact[0])
         walked = f"{node[start]}>{node[end]}" if index >= 0 else f"{node[start]}<{node[end]}"

@@ -22,11 +22,12 @@ from graphroute.serialization.cells import (
     Rows,
     answer_cells,
     columns,
+    hops_cell,
     source_cells,
     types_cells,
     unit_cells,
 )
-from graphroute.serialization.draft import Draft, Written, numbered
+from graphroute.serialization.draft import Draft, PathDraft, Written, numbered
 from graphroute.serialization.escaping import MAX_CACHED, is_plain
 from graphroute.serialization.formats.base import dumped
 from graphroute.serialization.lines import Header
@@ -325,13 +326,20 @@ def _units(draft: Draft) -> dict[str, tuple[list[int], list[list[Cell]]]]:
     """Places and columns of the units of each kind."""
     found: dict[str, tuple[list[int], list[list[Cell]]]] = {}
     for index, unit in enumerate(draft.units):
-        kind, cells = unit_cells(unit, draft)
+        plain = isinstance(unit, PathDraft) and unit.binding is None and unit.note is None and not unit.conflict
+        kind, cells = ("path", ()) if plain else unit_cells(unit, draft)
         held = found.get(kind)
         if held is None:
-            held = found[kind] = ([], [[] for _ in range(len(cells) + 1)])
+            width = len(columns(kind, draft.profile))
+            held = found[kind] = ([], [[] for _ in range(width + 1)])
         places, table = held
         places.append(index)
         table[0].append(unit[0])
+        if isinstance(unit, PathDraft) and plain:
+            table[1].append(hops_cell(unit[1]))
+            for column in table[2:]:
+                column.append(None)
+            continue
         for column, cell in zip(table[1:], cells, strict=True):
             column.append(cell)
     return found
