@@ -56,7 +56,7 @@ def test_the_evidence_is_the_same(server: Any, tmp_path: Path, monkeypatch: pyte
         Neo4jReplica(connection, database).replicate()
     dataset = load_dataset(folder)
     asked = load_questions(question_files(folder), None)
-    step = 1 if LONG else max(1, len(asked) // 24)
+    step = 1 if LONG else max(1, len(asked) // 12)
     mixed = StoresConfig(catalog="neo4j", graph="neo4j", neo4j=server.uri)
     differing: list[str] = []
     compared = 0
@@ -72,5 +72,5 @@ def test_the_evidence_is_the_same(server: Any, tmp_path: Path, monkeypatch: pyte
                 compared += 1
                 if outputs(embedded, question.text, **given)[0] != outputs(served, question.text, **given)[0]:
                     differing.append(f"{system} {question.qid}")
-    assert compared >= 2 * (len(asked) if LONG else 24)
+    assert compared >= 2 * (len(asked) if LONG else 12)
     assert not differing

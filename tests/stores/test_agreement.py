@@ -25,7 +25,7 @@ from graphroute.types.reader import Reader
 
 pytestmark = pytest.mark.integration
 
-SEQUENCES = 200 if os.environ.get("GRAPHROUTE_ASSURE") == "1" else 6
+SEQUENCES = 200 if os.environ.get("GRAPHROUTE_ASSURE") == "1" else 4
 STEPS = 4
 
 
