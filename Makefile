@@ -72,8 +72,9 @@ bench: setup ## The benchmarks: times, memory and sizes as ratios to plainer cod
 		$(BIN)/python benchmarks/$$name.py || failed=1; done; exit $$failed
 
 bench-servers: setup ## The benchmarks that need a Neo4j server: our graph and search against the raw driver, the embedded stores and other retrievers.
-	@failed=0; for name in neo4j_driver search_servers; do \
-		$(BIN)/python tools/servers.py run --version 5.26 -- $(BIN)/python benchmarks/$$name.py || failed=1; done; exit $$failed
+	@failed=0; for name in neo4j_driver 'search_servers --replace'; do \
+		set -- $$name; program=$$1; shift; \
+		$(BIN)/python tools/servers.py run --version 5.26 -- $(BIN)/python benchmarks/$$program.py "$$@" || failed=1; done; exit $$failed
 
 format: setup ## Format the code and mend what the linter can.
 	$(BIN)/ruff check --fix .

@@ -433,7 +433,10 @@ def guard(home: Path, owner: int) -> None:
 
 
 def run(command: Sequence[str], versions: Sequence[Version]) -> int:
-    """Runs a command with fresh servers in its environment; what cannot be started is said and left out."""
+    """Runs a command with fresh servers in its environment; what cannot be started is said and left out.
+
+    With one release, GRAPHROUTE_NEO4J_URI, _USER and _PASSWORD name it as well.
+    """
     environment = dict(os.environ)
     homes: list[Path] = []
 
@@ -453,6 +456,9 @@ def run(command: Sequence[str], versions: Sequence[Version]) -> int:
                 continue
             _say(f"neo4j {version.name}: {server.uri}")
             environment |= server.test_environment()
+            if len(versions) == 1:
+                # The one server is also what a command of ours is given by its own variables.
+                environment |= server.environment()
         try:
             return subprocess.run(command, env=environment, check=False).returncode
         except KeyboardInterrupt:
