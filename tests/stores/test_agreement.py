@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from graphroute.errors import SnapshotError
+from graphroute.errors import BackendUnavailableError, SnapshotError
 from graphroute.stores.catalog.neo4j import Neo4jCatalog
 from graphroute.stores.catalog.sqlite import SqliteCatalog
 from graphroute.stores.database import Database
@@ -122,6 +122,11 @@ def test_embedded_and_served_answers_are_equal(connection: Any, tmp_path: Path) 
                     writer.forget(keep=rng.choice((1, 2)))
                     history.append("forget")
                 changes += Neo4jReplica(connection, db, batch=rng.choice((7, 5_000))).replicate(replace=step == 0).rows
+                if not db.sequence():
+                    # A server cannot tell a store with nothing published from the beginning of a copy, so it answers neither.
+                    with pytest.raises(BackendUnavailableError, match="not complete"):
+                        served.view(reader=READERS[0])
+                    continue
                 assert (served.settings(), served.ontology(), served.ontology_text()) == (
                     catalog.settings(),
                     catalog.ontology(),
