@@ -24,7 +24,9 @@ from common import Measured, arguments, one_thread, percentile, show
 
 from graphroute.stores.catalog.sqlite import SqliteCatalog
 from graphroute.stores.database import Database
+from graphroute.stores.lexical import LexicalStore
 from graphroute.stores.lexical.inverted import InvertedIndex
+from graphroute.stores.vector import VectorStore
 from graphroute.stores.vector.exact import ExactVectors
 from graphroute.types.search import Scored
 from graphroute.types.view import View
@@ -94,9 +96,9 @@ def compare(
 
 def servers_of(
     database: Database, stack: ExitStack, replace: bool, wanted: Sequence[str]
-) -> list[tuple[str, object, object]]:
+) -> list[tuple[str, LexicalStore, VectorStore]]:
     """Name, lexical and vector store of each server at hand."""
-    found: list[tuple[str, object, object]] = []
+    found: list[tuple[str, LexicalStore, VectorStore]] = []
     uri = os.environ.get("GRAPHROUTE_NEO4J_URI")
     if "neo4j" in wanted and uri and replace:
         from graphroute.stores.lexical.neo4j import Neo4jLexical
@@ -168,13 +170,11 @@ def main() -> int:
         views = [(name, catalog.view(reader=reader)) for name, reader in labelled.READERS]
         inverted, exact = InvertedIndex(database), ExactVectors(database)
 
-        def lexical(store: object, view: View, number: int) -> Sequence[Scored]:
-            found: Sequence[Scored] = store.search(questions[number], view=view, k=TOP)  # type: ignore[attr-defined]
-            return found
+        def lexical(store: LexicalStore, view: View, number: int) -> Sequence[Scored]:
+            return store.search(questions[number], view=view, k=TOP)
 
-        def vector(store: object, view: View, number: int) -> Sequence[Scored]:
-            found: Sequence[Scored] = store.search(near[number], view=view, k=TOP)  # type: ignore[attr-defined]
-            return found
+        def vector(store: VectorStore, view: View, number: int) -> Sequence[Scored]:
+            return store.search(near[number], view=view, k=TOP)
 
         for name, words_there, vectors_there in servers_of(database, stack, given.replace, given.servers.split(",")):
             lines = compare(
@@ -182,7 +182,7 @@ def main() -> int:
             )
             lines += compare(f"{name} vector", partial(vector, vectors_there), partial(vector, exact), views, len(near))
             for reader, view in views:
-                print(f"{name} vector, reader of {reader}: exact is {vectors_there.is_exact(view=view)}")  # type: ignore[attr-defined]
+                print(f"{name} vector, reader of {reader}: exact is {vectors_there.is_exact(view=view)}")
             failed |= show(f"search: {given.passages:,} passages, against the embedded engines", lines)
     return failed
 

@@ -140,7 +140,7 @@ def _parts(stores: OpenStores, config: RoutesConfig, *, ontology: str | Path | N
         form=form,
         merge_params=MergeParams.model_validate(dict(config.merging)),
         model=_chat_model(config),
-        log=_log(config, log),
+        log=config.log.open(log),
         close=stores.close,
     )
 
@@ -151,19 +151,6 @@ def _vectors(stores: OpenStores, settings: Mapping[str, str]) -> tuple[VectorSto
         return None, None
     embedder = load_embedder(identity.split("@", 1)[0])
     return stores.vectors(embedder.identity), embedder
-
-
-def _log(config: RoutesConfig, path: Path | None) -> DecisionLog | None:
-    where = path if path is not None else Path(config.log.path) if config.log.path else None
-    if where is None:
-        return None
-    return DecisionLog(
-        where,
-        max_bytes=config.log.max_file_mib * 1024 * 1024,
-        keep_files=config.log.keep_files,
-        keep_text_days=config.log.keep_days if config.log.question_text else None,
-        on_failure=config.log.on_failure,
-    )
 
 
 def _chat_model(config: RoutesConfig) -> ChatModel | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from graphroute.stores.catalog.rows import candidates
 from graphroute.stores.mapped.elements import Elements, Node
 from graphroute.stores.mapped.filters import flag, number_of, passes
 from graphroute.stores.mapped.values import parse_date, whole
@@ -129,20 +130,7 @@ class MappedCatalog:
         """Entities by folded alias, in id order. Types with too many nodes for memory are found by their key alone."""
         found = self._elements.named(keys, view)
         entities = self.entities({entity_id for bearers in found.values() for entity_id in bearers}, view=view)
-        return {
-            key: tuple(
-                Candidate(
-                    entity_id=entity_id,
-                    types=entities[entity_id].types,
-                    name=entities[entity_id].name,
-                    via=found[key][entity_id],
-                )
-                for entity_id in sorted(found[key])
-                if entity_id in entities
-            )
-            for key in sorted(found)
-            if entities.keys() & found[key].keys()
-        }
+        return candidates(found, entities)
 
     def entities(self, ids: Iterable[str], *, view: View) -> Mapping[str, Entity]:
         """Readable entities with their display form."""

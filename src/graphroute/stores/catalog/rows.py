@@ -237,18 +237,7 @@ class RowCatalog(ABC):
             if before is None or _VIA[via] < _VIA[before]:
                 best[key][entity_id] = via
         entities = self.entities({entity_id for found in best.values() for entity_id in found}, view=view)
-        return {
-            key: tuple(
-                Candidate(
-                    entity_id=entity_id,
-                    types=entities[entity_id].types,
-                    name=entities[entity_id].name,
-                    via=best[key][entity_id],
-                )
-                for entity_id in sorted(best[key])
-            )
-            for key in sorted(best)
-        }
+        return candidates(best, entities)
 
     def entities(self, ids: Iterable[str], *, view: View) -> Mapping[str, Entity]:
         """Readable entities with their display form for this reader."""
@@ -463,3 +452,18 @@ def _display(entity_id: str, types: Sequence[str], names: Sequence[str], ontolog
                 text = text.replace(place, value)
             return text
     return names[0] if names else local
+
+
+def candidates(
+    found: Mapping[str, Mapping[str, str]], entities: Mapping[str, Entity]
+) -> dict[str, tuple[Candidate, ...]]:
+    """By alias the readable entities that bear it, in id order. `found`: alias to entity id to how it bears it."""
+    return {
+        key: tuple(
+            Candidate(entity_id=one, types=entities[one].types, name=entities[one].name, via=found[key][one])
+            for one in sorted(found[key])
+            if one in entities
+        )
+        for key in sorted(found)
+        if entities.keys() & found[key].keys()
+    }

@@ -133,12 +133,6 @@ class Elements:
             name: queries.label_query("mapped_count_relations", item.type) for name, item in self.relations.items()
         }
 
-    @property
-    def question_path(self) -> tuple[Query, ...]:
-        """Every text that a question may send."""
-        built = (*self._lookups.values(), *self._node_counts.values(), *self._relation_counts.values())
-        return (*queries.QUESTION_PATH, *built)
-
     def warm(self) -> None:
         """Has the server plan the texts of a question in the forms that questions send, so that no question pays for it."""
         if not isinstance(self.connection, Warms):
