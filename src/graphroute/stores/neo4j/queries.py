@@ -38,12 +38,12 @@ _WHEN_T: Final = "t.low >= $p.value_low_from AND t.low < $p.value_low_to AND t.h
 
 _TYPED_Y: Final = f"""y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
       (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {{
-        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND {_READ_W}
+        MATCH (w:EntityType) USING INDEX SEEK w:EntityType(entity) WHERE w.entity = y.entity AND w.basis < y.basis AND {_READ_W}
       }}
     ))"""
 """A row of types tells the view one: readable, and none of a lower basis is."""
 
-_VALUE: Final = f"""MATCH (t:Attribute) WHERE t.entity = one AND t.key = f.key AND {_READ_T}
+_VALUE: Final = f"""MATCH (t:Attribute) USING INDEX SEEK t:Attribute(entity) WHERE t.entity = one AND t.key = f.key AND {_READ_T}
           AND {_WHEN_T}"""
 _PASSES: Final = f"""(size($p.filters) = 0 OR NOT EXISTS {{
     UNWIND $p.filters AS f
@@ -65,11 +65,14 @@ _HOP: Final = f"""WHERE b <> a AND {_READ_R}
   AND {_WHEN_R}
   AND (NOT $p.bounded OR b.id IN $p.ends)"""
 _END: Final = f"""WHERE (size($p.types) = 0 OR EXISTS {{
-    MATCH (y:EntityType) WHERE y.entity = one AND y.type IN $p.types AND {_TYPED_Y}
+    MATCH (y:EntityType) USING INDEX SEEK y:EntityType(entity) WHERE y.entity = one AND y.type IN $p.types AND {_TYPED_Y}
   }})
   AND {_PASSES}
 RETURN node, predicate, way, one, low, high
 LIMIT $p.limit"""
+
+# Plans are kept, and one made while an index was empty or had few values may read a whole label for each row. So every look-up names
+# its index, and the far end of a fact has no label that could be read instead.
 
 # Facts ----------------------------------------------------------------------------------------------------------------
 
@@ -78,7 +81,8 @@ HOP_FORWARD: Final = Query(
     "hop_forward",
     f"""CYPHER 5
 UNWIND $p.nodes AS id
-MATCH (a:Entity {{id: id}})-[r:$any($p.predicates)]->(b:Entity)
+MATCH (a:Entity {{id: id}})-[r:$any($p.predicates)]->(b)
+USING INDEX SEEK a:Entity(id)
 {_HOP}
 WITH DISTINCT a.id AS node, type(r) AS predicate, 0 AS way, b.id AS one, r.low AS low, r.high AS high
 {_END}""",
@@ -87,7 +91,8 @@ HOP_BACKWARD: Final = Query(
     "hop_backward",
     f"""CYPHER 5
 UNWIND $p.nodes AS id
-MATCH (a:Entity {{id: id}})<-[r:$any($p.predicates)]-(b:Entity)
+MATCH (a:Entity {{id: id}})<-[r:$any($p.predicates)]-(b)
+USING INDEX SEEK a:Entity(id)
 {_HOP}
 WITH DISTINCT a.id AS node, type(r) AS predicate, 1 AS way, b.id AS one, r.low AS low, r.high AS high
 {_END}""",
@@ -96,7 +101,8 @@ HOP_EITHER: Final = Query(
     "hop_either",
     f"""CYPHER 5
 UNWIND $p.nodes AS id
-MATCH (a:Entity {{id: id}})-[r:$any($p.predicates)]-(b:Entity)
+MATCH (a:Entity {{id: id}})-[r:$any($p.predicates)]-(b)
+USING INDEX SEEK a:Entity(id)
 {_HOP}
 WITH DISTINCT a.id AS node, type(r) AS predicate, CASE WHEN startNode(r) = a THEN 0 ELSE 1 END AS way, b.id AS one,
   r.low AS low, r.high AS high
@@ -106,7 +112,8 @@ HOP_FORWARD_ANY: Final = Query(
     "hop_forward_any",
     f"""CYPHER 5
 UNWIND $p.nodes AS id
-MATCH (a:Entity {{id: id}})-[r]->(b:Entity)
+MATCH (a:Entity {{id: id}})-[r]->(b)
+USING INDEX SEEK a:Entity(id)
 {_HOP}
 WITH DISTINCT a.id AS node, type(r) AS predicate, 0 AS way, b.id AS one, r.low AS low, r.high AS high
 {_END}""",
@@ -115,7 +122,8 @@ HOP_BACKWARD_ANY: Final = Query(
     "hop_backward_any",
     f"""CYPHER 5
 UNWIND $p.nodes AS id
-MATCH (a:Entity {{id: id}})<-[r]-(b:Entity)
+MATCH (a:Entity {{id: id}})<-[r]-(b)
+USING INDEX SEEK a:Entity(id)
 {_HOP}
 WITH DISTINCT a.id AS node, type(r) AS predicate, 1 AS way, b.id AS one, r.low AS low, r.high AS high
 {_END}""",
@@ -124,7 +132,8 @@ HOP_EITHER_ANY: Final = Query(
     "hop_either_any",
     f"""CYPHER 5
 UNWIND $p.nodes AS id
-MATCH (a:Entity {{id: id}})-[r]-(b:Entity)
+MATCH (a:Entity {{id: id}})-[r]-(b)
+USING INDEX SEEK a:Entity(id)
 {_HOP}
 WITH DISTINCT a.id AS node, type(r) AS predicate, CASE WHEN startNode(r) = a THEN 0 ELSE 1 END AS way, b.id AS one,
   r.low AS low, r.high AS high
@@ -136,7 +145,8 @@ TOUCHING: Final = Query(
     "touching",
     f"""CYPHER 5
 UNWIND $p.nodes AS id
-MATCH (a:Entity {{id: id}})-[r:$any($p.predicates)]-(:Entity)
+MATCH (a:Entity {{id: id}})-[r:$any($p.predicates)]-()
+USING INDEX SEEK a:Entity(id)
 WHERE {_READ_R}
   AND {_WHEN_R}
 WITH DISTINCT startNode(r).id AS subject, type(r) AS predicate, endNode(r).id AS object, r.low AS low, r.high AS high
@@ -148,7 +158,8 @@ TOUCHING_ANY: Final = Query(
     "touching_any",
     f"""CYPHER 5
 UNWIND $p.nodes AS id
-MATCH (a:Entity {{id: id}})-[r]-(:Entity)
+MATCH (a:Entity {{id: id}})-[r]-()
+USING INDEX SEEK a:Entity(id)
 WHERE {_READ_R}
   AND {_WHEN_R}
 WITH DISTINCT startNode(r).id AS subject, type(r) AS predicate, endNode(r).id AS object, r.low AS low, r.high AS high
@@ -162,7 +173,7 @@ ASSERTIONS_OF_FACTS: Final = Query(
     "assertions_of_facts",
     f"""CYPHER 5
 UNWIND $p.facts AS fact
-MATCH (z:Support {{fact: fact}})
+MATCH (z:Support {{fact: fact}}) USING INDEX SEEK z:Support(fact)
 WHERE {_READ_Z}
 RETURN DISTINCT fact, z.assertion_id
 LIMIT $p.limit""",
@@ -175,7 +186,7 @@ ALL_FACTS: Final = Query(
 MATCH (z:Support)
 WHERE {_READ_Z}
 WITH DISTINCT z.assertion AS key
-MATCH (a:Assertion {{key: key}})
+MATCH (a:Assertion {{key: key}}) USING INDEX SEEK a:Assertion(key)
 WHERE {_WHEN_A}
 RETURN a.subject, a.predicate, a.object, a.low, a.high, a.id
 LIMIT $p.limit""",
@@ -191,14 +202,14 @@ WITH DISTINCT s, type(r) AS predicate, o, r.low AS low, r.high AS high
 WITH s, predicate, o, count(*) AS facts
 WITH s, collect([predicate, o, facts]) AS rows
 CALL (s) {{
-  OPTIONAL MATCH (y:EntityType) WHERE y.entity = s.id AND {_TYPED_Y}
+  OPTIONAL MATCH (y:EntityType) USING INDEX SEEK y:EntityType(entity) WHERE y.entity = s.id AND {_TYPED_Y}
   RETURN collect(DISTINCT y.type) AS kinds
 }}
 UNWIND rows AS row
 WITH kinds AS subjects, row[0] AS predicate, row[1] AS o, sum(row[2]) AS facts
 WITH o, collect([subjects, predicate, facts]) AS rows
 CALL (o) {{
-  OPTIONAL MATCH (y:EntityType) WHERE y.entity = o.id AND {_TYPED_Y}
+  OPTIONAL MATCH (y:EntityType) USING INDEX SEEK y:EntityType(entity) WHERE y.entity = o.id AND {_TYPED_Y}
   RETURN collect(DISTINCT y.type) AS kinds
 }}
 UNWIND rows AS row
@@ -228,7 +239,7 @@ MATCH (d:ScopeDigest)
 WHERE d.sequence <= $p.sequence
 WITH d ORDER BY d.sequence
 WITH d.scope AS scope, last(collect(d.digest)) AS digest
-MATCH (s:Scope {id: scope})
+MATCH (s:Scope {id: scope}) USING INDEX SEEK s:Scope(id)
 RETURN scope, s.form, digest
 LIMIT $p.limit""",
 )
@@ -247,7 +258,7 @@ SOURCES: Final = Query(
     "sources",
     f"""CYPHER 5
 UNWIND $p.ids AS id
-MATCH (s:Source {{id: id}})
+MATCH (s:Source {{id: id}}) USING INDEX SEEK s:Source(id)
 WHERE {_READ_S}
 RETURN s.id, s.title, s.text, s.labels, s.parent, s.kind, s.node, s.lang, s.low, s.high, s.timestamp, s.origin, s.extra
 LIMIT $p.limit""",
@@ -256,7 +267,7 @@ PASSAGES: Final = Query(
     "passages",
     f"""CYPHER 5
 UNWIND $p.ids AS id
-MATCH (p:Passage {{id: id}})
+MATCH (p:Passage {{id: id}}) USING INDEX SEEK p:Passage(id)
 WHERE {_READ_P}
 RETURN p.id, p.source_id, p.start, p.end, p.text, p.title, p.low, p.high, p.timestamp, p.kind, p.node
 LIMIT $p.limit""",
@@ -265,7 +276,7 @@ PASSAGES_OF_SOURCES: Final = Query(
     "passages_of_sources",
     f"""CYPHER 5
 UNWIND $p.ids AS id
-MATCH (p:Passage {{source_id: id}})
+MATCH (p:Passage {{source_id: id}}) USING INDEX SEEK p:Passage(source_id)
 WHERE {_READ_P}
 RETURN p.id, p.source_id, p.start, p.end, p.text, p.title, p.low, p.high, p.timestamp, p.kind, p.node
 LIMIT $p.limit""",
@@ -278,11 +289,11 @@ ALIASES: Final = Query(
     "aliases",
     f"""CYPHER 5
 UNWIND $p.keys AS lookup
-MATCH (a:Alias {{lookup: lookup}})
+MATCH (a:Alias {{lookup: lookup}}) USING INDEX SEEK a:Alias(lookup)
 WHERE {_ALIVE_A} AND (
   (a.basis = 2 AND a.scope IN $p.scopes)
   OR (a.basis < 2 AND EXISTS {{
-    MATCH (x:EntityScope) WHERE x.entity = a.entity AND x.via <= 1 - a.basis AND {_READ_X}
+    MATCH (x:EntityScope) USING INDEX SEEK x:EntityScope(entity) WHERE x.entity = a.entity AND x.via <= 1 - a.basis AND {_READ_X}
   }})
 )
 RETURN a.key, a.entity, a.via
@@ -297,24 +308,24 @@ ENTITIES: Final = Query(
 MATCH (g:GraphrouteStore {{one: 1}})
 CALL () {{
   UNWIND $p.ids AS id
-  MATCH (x:EntityScope {{entity: id}}) WHERE {_READ_X}
+  MATCH (x:EntityScope {{entity: id}}) USING INDEX SEEK x:EntityScope(entity) WHERE {_READ_X}
   WITH id, min(x.via) AS via
   RETURN collect([id, via]) AS visible
 }}
 CALL () {{
   UNWIND $p.ids AS id
-  MATCH (a:EntityRecord {{id: id}}) WHERE {_ALIVE_A}
+  MATCH (a:EntityRecord {{id: id}}) USING INDEX SEEK a:EntityRecord(id) WHERE {_ALIVE_A}
   RETURN collect([id, a.types, a.names]) AS said
 }}
 CALL () {{
   UNWIND $p.ids AS id
-  MATCH (y:EntityType {{entity: id}}) WHERE y.basis > 0 AND {_TYPED_Y}
+  MATCH (y:EntityType {{entity: id}}) USING INDEX SEEK y:EntityType(entity) WHERE y.basis > 0 AND {_TYPED_Y}
   RETURN collect(DISTINCT [id, y.type]) AS told
 }}
 CALL () {{
   UNWIND $p.ids AS id
-  MATCH (n:Name {{entity: id}}) WHERE {_READ_N}
-  OPTIONAL MATCH (s:Source {{id: n.source}}) WHERE {_ALIVE_S}
+  MATCH (n:Name {{entity: id}}) USING INDEX SEEK n:Name(entity) WHERE {_READ_N}
+  OPTIONAL MATCH (s:Source {{id: n.source}}) USING INDEX SEEK s:Source(id) WHERE {_ALIVE_S}
   RETURN collect([id, n.name, n.source, n.start, s.low, s.timestamp]) AS stated
 }}
 RETURN g.sequence, visible, said, told, stated
@@ -325,10 +336,10 @@ ATTRIBUTES: Final = Query(
     "attributes",
     f"""CYPHER 5
 UNWIND $p.ids AS id
-MATCH (t:Attribute {{entity: id}})
+MATCH (t:Attribute {{entity: id}}) USING INDEX SEEK t:Attribute(entity)
 WHERE (NOT $p.narrowed OR t.key IN $p.keys) AND {_READ_T}
   AND {_WHEN_T}
-OPTIONAL MATCH (s:Source {{id: t.source}}) WHERE {_ALIVE_S}
+OPTIONAL MATCH (s:Source {{id: t.source}}) USING INDEX SEEK s:Source(id) WHERE {_ALIVE_S}
 RETURN t.entity, t.key, t.value, t.source, t.start, t.end, t.number, t.instant, t.low, t.high, s.low, s.timestamp, t.row
 LIMIT $p.limit""",
 )
@@ -340,8 +351,8 @@ ATTRIBUTE_VALUES: Final = Query(
 MATCH (g:GraphrouteStore {{one: 1}})
 CALL () {{
   UNWIND $p.keys AS lookup
-  MATCH (t:Attribute {{lookup: lookup}}) WHERE {_READ_T}
-  MATCH (y:EntityType {{entity: t.entity}}) WHERE {_TYPED_Y}
+  MATCH (t:Attribute {{lookup: lookup}}) USING INDEX SEEK t:Attribute(lookup) WHERE {_READ_T}
+  MATCH (y:EntityType {{entity: t.entity}}) USING INDEX SEEK y:EntityType(entity) WHERE {_TYPED_Y}
   RETURN collect(DISTINCT [t.folded, y.type, t.key]) AS found
 }}
 RETURN g.sequence, found
@@ -350,10 +361,10 @@ LIMIT 1""",
 DISTINCT_VALUES: Final = Query(
     "distinct_values",
     f"""CYPHER 5
-MATCH (y:EntityType {{type: $p.type}})
+MATCH (y:EntityType {{type: $p.type}}) USING INDEX SEEK y:EntityType(type)
 WHERE {_TYPED_Y}
 WITH DISTINCT y.entity AS entity
-MATCH (t:Attribute {{entity: entity}})
+MATCH (t:Attribute {{entity: entity}}) USING INDEX SEEK t:Attribute(entity)
 WHERE t.key = $p.key AND {_READ_T}
 WITH DISTINCT t.folded AS folded
 LIMIT $p.limit
@@ -365,10 +376,10 @@ ENTITIES_WHERE: Final = Query(
     "entities_where",
     f"""CYPHER 5
 UNWIND $p.types AS type
-MATCH (y:EntityType {{type: type}})
+MATCH (y:EntityType {{type: type}}) USING INDEX SEEK y:EntityType(type)
 WHERE {_TYPED_Y}
 WITH DISTINCT y.entity AS one
-WHERE EXISTS {{ MATCH (x:EntityScope) WHERE x.entity = one AND {_READ_X} }}
+WHERE EXISTS {{ MATCH (x:EntityScope) USING INDEX SEEK x:EntityScope(entity) WHERE x.entity = one AND {_READ_X} }}
   AND {_PASSES}
 RETURN one
 LIMIT $p.limit""",
@@ -380,9 +391,9 @@ SUPPORTS: Final = Query(
     "supports",
     f"""CYPHER 5
 UNWIND $p.ids AS id
-MATCH (z:Support {{assertion_id: id}})
+MATCH (z:Support {{assertion_id: id}}) USING INDEX SEEK z:Support(assertion_id)
 WHERE {_READ_Z}
-MATCH (s:Source {{id: z.source}})
+MATCH (s:Source {{id: z.source}}) USING INDEX SEEK s:Source(id)
 WHERE {_ALIVE_S}
 RETURN id, z.key, z.ordinal, z.source, z.start, z.end, s.low, s.high, s.timestamp, s.kind
 LIMIT $p.limit""",
@@ -391,7 +402,7 @@ ASSERTIONS_OF_SOURCES: Final = Query(
     "assertions_of_sources",
     f"""CYPHER 5
 UNWIND $p.ids AS id
-MATCH (z:Support {{source: id}})
+MATCH (z:Support {{source: id}}) USING INDEX SEEK z:Support(source)
 WHERE {_READ_Z}
 RETURN DISTINCT id, z.assertion_id
 LIMIT $p.limit""",
@@ -403,17 +414,17 @@ SOURCES_OF_ENTITIES: Final = Query(
     f"""CYPHER 5
 CALL () {{
   UNWIND $p.ids AS id
-  MATCH (e:EntitySource {{entity: id}}) WHERE {_READ_E}
-  MATCH (s:Source {{id: e.source}}) WHERE {_ALIVE_S}
+  MATCH (e:EntitySource {{entity: id}}) USING INDEX SEEK e:EntitySource(entity) WHERE {_READ_E}
+  MATCH (s:Source {{id: e.source}}) USING INDEX SEEK s:Source(id) WHERE {_ALIVE_S}
   RETURN collect(DISTINCT [id, s.id, s.low, s.timestamp]) AS own
 }}
 CALL () {{
   UNWIND $p.ids AS id
-  MATCH (:Entity {{id: id}})-[r]-(:Entity) WHERE {_READ_R}
+  MATCH (a:Entity {{id: id}})-[r]-() USING INDEX SEEK a:Entity(id) WHERE {_READ_R}
   WITH DISTINCT id, r.fact AS fact
-  MATCH (z:Support {{fact: fact}}) WHERE {_READ_Z}
+  MATCH (z:Support {{fact: fact}}) USING INDEX SEEK z:Support(fact) WHERE {_READ_Z}
   WITH DISTINCT id, z.source AS source
-  MATCH (s:Source {{id: source}}) WHERE {_ALIVE_S}
+  MATCH (s:Source {{id: source}}) USING INDEX SEEK s:Source(id) WHERE {_ALIVE_S}
   RETURN collect(DISTINCT [id, s.id, s.low, s.timestamp]) AS proving
 }}
 RETURN own, proving

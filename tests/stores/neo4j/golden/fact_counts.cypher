@@ -5,9 +5,9 @@ WITH DISTINCT s, type(r) AS predicate, o, r.low AS low, r.high AS high
 WITH s, predicate, o, count(*) AS facts
 WITH s, collect([predicate, o, facts]) AS rows
 CALL (s) {
-  OPTIONAL MATCH (y:EntityType) WHERE y.entity = s.id AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+  OPTIONAL MATCH (y:EntityType) USING INDEX SEEK y:EntityType(entity) WHERE y.entity = s.id AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
       (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
-        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+        MATCH (w:EntityType) USING INDEX SEEK w:EntityType(entity) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
       }
     ))
   RETURN collect(DISTINCT y.type) AS kinds
@@ -16,9 +16,9 @@ UNWIND rows AS row
 WITH kinds AS subjects, row[0] AS predicate, row[1] AS o, sum(row[2]) AS facts
 WITH o, collect([subjects, predicate, facts]) AS rows
 CALL (o) {
-  OPTIONAL MATCH (y:EntityType) WHERE y.entity = o.id AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+  OPTIONAL MATCH (y:EntityType) USING INDEX SEEK y:EntityType(entity) WHERE y.entity = o.id AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
       (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
-        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+        MATCH (w:EntityType) USING INDEX SEEK w:EntityType(entity) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
       }
     ))
   RETURN collect(DISTINCT y.type) AS kinds
