@@ -47,7 +47,8 @@ def _first_difference(ours: dict[str, str], theirs: dict[str, str]) -> str:
             return f"error: {side['error']}"
     name = next(key for key in [*ours, *theirs] if ours.get(key) != theirs.get(key))
     one, other = ours.get(name, ""), theirs.get(name, "")
-    at = max(0, len(os.path.commonprefix([one, other])) - 80)
+    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    at = max(0, same - 80)
     return f"{name}: {one[at : at + 240]!r} against {other[at : at + 240]!r}"
 
 
