@@ -154,8 +154,6 @@ class _Resources:
         connection = Neo4jConnection(Neo4jSettings.from_environment(self._plan.neo4j))
         self._opened.callback(connection.close)
         connection.observe(self._bookmarks)
-        if self._plan.catalog == "sqlite":
-            connection.store = self.of("sqlite").known_id() or ""
         # Planning a text takes the server longer than running it; no question should pay for that.
         connection.warm((query, PLANNED) for query in (*QUERIES, *SEARCH_QUERIES))
         return connection
@@ -166,6 +164,4 @@ class _Resources:
         assert self._plan.qdrant is not None
         connection = QdrantConnection(QdrantSettings.from_environment(self._plan.qdrant))
         self._opened.callback(connection.close)
-        if self._plan.catalog == "sqlite":
-            connection.store = self.of("sqlite").known_id() or ""
         return connection

@@ -13,13 +13,19 @@ import pytest
 from graphroute.errors import BackendError, BackendUnavailableError, DataError
 from graphroute.stores.catalog.neo4j import Neo4jCatalog
 from graphroute.stores.database import Database
+from graphroute.stores.graph.neo4j import Neo4jGraph
+from graphroute.stores.lexical.neo4j import Neo4jLexical
+from graphroute.stores.lexical.qdrant import QdrantLexical
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.migrate import migrate
 from graphroute.stores.opening import StorePlan, open_stores
+from graphroute.stores.qdrant.connection import MEMORY, QdrantConnection, QdrantSettings
+from graphroute.stores.qdrant.replica import QdrantReplica
 from graphroute.stores.replication import replication
 from graphroute.stores.writer import SnapshotWriter
+from graphroute.types.graph import Assertion
 from graphroute.types.reader import Reader
-from graphroute.types.source import Source
+from graphroute.types.source import Passage, Source, SourceSpan
 
 pytestmark = pytest.mark.integration
 
@@ -44,14 +50,23 @@ def connection(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Neo4jCo
 READER = Reader("r", frozenset({"public"}))
 
 
-def add(server: Any, file: Path, *names: str, label: str = "public") -> None:
+def put_and_copy(server: Any, file: Path, put: Callable[[SnapshotWriter], object]) -> None:
     """What an ingest by the server's address does on a machine whose working copy is `file`."""
     with replication(StorePlan.of(server.uri, {}), file=file) as copies, Database(file) as database:
         writer = SnapshotWriter(database)
         writer.begin()
+        put(writer)
+        writer.publish(lambda: copies.copy(database))
+
+
+def add(server: Any, file: Path, *names: str, label: str = "public") -> None:
+    """Ingest sources that hold their own names."""
+
+    def put(writer: SnapshotWriter) -> None:
         for name in names:
             writer.put_source(Source(id=name, text=name, labels=frozenset({label})))
-        writer.publish(lambda: copies.copy(database))
+
+    put_and_copy(server, file, put)
 
 
 def held(connection: Neo4jConnection) -> list[str]:
@@ -167,3 +182,54 @@ def test_a_store_that_was_built_again_gets_new_scopes(server: Any, connection: N
     assert after.sequence == before.sequence
     assert not after.scopes
     assert not catalog.sources(["a", "b"], view=after)
+
+
+def test_what_was_counted_for_a_store_is_not_used_for_one_built_again(
+    server: Any, connection: Neo4jConnection, tmp_path: Path
+) -> None:
+    """The same snapshot number, scopes and labels; other texts and facts."""
+    catalog, graph, lexical = Neo4jCatalog(connection), Neo4jGraph(connection), Neo4jLexical(connection)
+
+    def seen() -> tuple[object, ...]:
+        view = catalog.view(reader=READER)
+        return (
+            view.sequence,
+            view.scopes,
+            lexical.document_frequencies(["pump"], view=view),
+            graph.fact_counts(view=view),
+        )
+
+    def build(name: str, text: str, predicate: str) -> None:
+        def put(writer: SnapshotWriter) -> None:
+            writer.put_source(Source(id="s", text=text, labels=frozenset({"public"})))
+            writer.put_passages([Passage(id="s#0", source_id="s", start=0, end=len(text), text=text)])
+            support = ((SourceSpan("s", 0, 4),),)
+            writer.put_assertion(Assertion(id="f", subject="x:1", predicate=predicate, object="x:2", supports=support))
+
+        put_and_copy(server, tmp_path / name, put)
+
+    build("one.sqlite", "pump of the mill", "OWNS")
+    before = seen()
+    connection.write(Query("all", "MATCH (n) WHERE NOT n:GraphrouteMigration DETACH DELETE n"))
+    build("other.sqlite", "mill without one", "SELLS")
+    after = seen()
+    assert before == (before[0], before[1], [1], [("", "OWNS", "", 1)])
+    assert after == (before[0], before[1], [0], [("", "SELLS", "", 1)])
+
+
+def test_qdrant_is_not_read_with_the_view_of_another_store(
+    server: Any, connection: Neo4jConnection, tmp_path: Path
+) -> None:
+    """The view comes from Neo4j, the passages from the copy of another store."""
+    add(server, tmp_path / "one.sqlite", "a")
+    with Database(tmp_path / "other.sqlite") as other:
+        writer = SnapshotWriter(other)
+        writer.begin()
+        writer.put_source(Source(id="b", text="secrets", labels=frozenset({"secret"})))
+        writer.publish()
+        assert other.store_id()
+        with closing(QdrantConnection(QdrantSettings(url=MEMORY))) as qdrant:
+            QdrantReplica(qdrant, other).copy()
+            view = Neo4jCatalog(connection).view(reader=READER)
+            with pytest.raises(BackendUnavailableError, match="another store"):
+                QdrantLexical(qdrant).search("secrets", view=view, k=3)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time as clock
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from graphroute.errors import BackendUnavailableError, DataError
@@ -12,15 +14,29 @@ from graphroute.stores.catalog.rows import ENUMERATED, EntityRows, Row, RowCatal
 from graphroute.stores.neo4j import queries
 from graphroute.stores.neo4j.connection import Neo4jConnection
 from graphroute.stores.neo4j.facts import lookup_form
-from graphroute.stores.neo4j.reading import Values, ask, bounds, scoped, tests
+from graphroute.stores.neo4j.reading import StoreCheck, Values, ask, bounds, scoped, tests
 from graphroute.types.graph import AttributeFilter
 from graphroute.types.ontology import Ontology
+from graphroute.types.reader import Reader
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, Instant, TimeFilter
 from graphroute.types.view import View
 
 _KEPT_MARKS: Final = 1_000
+_KEPT_QUESTIONS: Final = 8
+_KEPT_SECONDS: Final = 2.0
+"""About what a question takes; whoever holds a view for longer does not outlive an erasure."""
 _LONG_READ: Final = 60.0
 """Seconds for a read of all rows of a view, which is done once for each view."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """What one question has read so far, by id; an id without rows is known too."""
+
+    view: View
+    until: float
+    passages: dict[str, list[Row]] = field(default_factory=dict)
+    entities: dict[str, tuple[list[Row], list[Row], list[Row], list[Row]]] = field(default_factory=dict)
 
 
 class Neo4jCatalog(RowCatalog):
@@ -34,6 +50,8 @@ class Neo4jCatalog(RowCatalog):
         self._connection = connection
         self._settings: tuple[int, Mapping[str, str]] | None = None
         self._marks: dict[int, tuple[int | None, str]] = {}
+        self._store_id = ""
+        self._read: OrderedDict[int, _Read] = OrderedDict()
 
     # Snapshots and settings -------------------------------------------------------------------------------------------
 
@@ -51,9 +69,19 @@ class Neo4jCatalog(RowCatalog):
         self._same(int(rows[0][0]) if sequence is None else sequence, (rows[0][2], rows[0][3]))
         return int(rows[0][0]), bool(rows[0][1]) and (sequence is None or sequence >= 0)
 
+    def _store(self, sequence: int) -> str:
+        return self._store_id
+
+    def view(self, *, reader: Reader, sequence: int | None = None) -> View:
+        """See `Catalog.view`."""
+        view = super().view(reader=reader, sequence=sequence)
+        StoreCheck(self._connection).passed(view)
+        return view
+
     def _same(self, sequence: int, mark: tuple[int | None, str]) -> None:
         """Drop what was kept if a snapshot's number now names another one: the store was built again, and so were its scopes."""
         with self._lock:
+            self._store_id = mark[1]
             if self._marks.setdefault(sequence, mark) != mark:
                 self._views.clear()
                 self._memos.clear()
@@ -102,7 +130,12 @@ class Neo4jCatalog(RowCatalog):
         return ask(self._connection, queries.SOURCES, {**scoped(view), "ids": list(ids)})
 
     def _passage_rows(self, ids: Sequence[str], view: View) -> Iterable[Row]:
-        return ask(self._connection, queries.PASSAGES, {**scoped(view), "ids": list(ids)})
+        known = self._of(view).passages
+        missing = [one for one in ids if one not in known]
+        if missing:
+            rows = ask(self._connection, queries.PASSAGES, {**scoped(view), "ids": missing})
+            known |= _by_id(missing, rows)
+        return [row for one in ids for row in known[one]]
 
     def _passage_rows_of(self, source_ids: Sequence[str], view: View) -> Iterable[Row]:
         return ask(self._connection, queries.PASSAGES_OF_SOURCES, {**scoped(view), "ids": list(source_ids)})
@@ -115,12 +148,28 @@ class Neo4jCatalog(RowCatalog):
         return [row for row in ask(self._connection, queries.ALIASES, values) if row[0] in wanted]
 
     def _entity_rows(self, ids: Sequence[str], view: View) -> EntityRows:
-        rows = ask(self._connection, queries.ENTITIES, {**scoped(view), "ids": list(ids)})
-        if not rows:
-            raise self._empty()
-        published, visible, said, told, stated = rows[0]
-        self._seen(published)
+        known = self._of(view).entities
+        missing = [one for one in ids if one not in known]
+        if missing:
+            rows = ask(self._connection, queries.ENTITIES, {**scoped(view), "ids": missing})
+            if not rows:
+                raise self._empty()
+            self._seen(rows[0][0])
+            parts = [_by_id(missing, part) for part in rows[0][1:]]
+            known |= {one: (parts[0][one], parts[1][one], parts[2][one], parts[3][one]) for one in missing}
+        found = [known[one] for one in ids]
+        visible, said, told, stated = ([row for rows in found for row in rows[part]] for part in range(4))
         return EntityRows(visible=visible, said=said, told=told, stated=stated)
+
+    def _of(self, view: View) -> _Read:
+        """What the question that this view was made for has read. A view is made once for each question."""
+        with self._lock:
+            read = self._read.get(id(view))
+            if read is None or read.view is not view or clock.monotonic() > read.until:
+                read = self._read[id(view)] = _Read(view, clock.monotonic() + _KEPT_SECONDS)
+                while len(self._read) > _KEPT_QUESTIONS:
+                    self._read.popitem(last=False)
+            return read
 
     def _attribute_rows(
         self, entity_ids: Sequence[str], keys: Sequence[str] | None, time: TimeFilter, view: View
@@ -183,3 +232,11 @@ class Neo4jCatalog(RowCatalog):
         row = ask(self._connection, queries.DATA_SPAN, values, clock.monotonic() + _LONG_READ)[0]
         instants = [instant for instant in row if instant is not None]
         return (min(instants), max(instants)) if instants else (None, None)
+
+
+def _by_id(ids: Iterable[str], rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Rows by the id that they start with."""
+    found: dict[str, list[Row]] = {one: [] for one in ids}
+    for row in rows:
+        found[row[0]].append(row)
+    return found

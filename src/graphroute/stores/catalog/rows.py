@@ -50,7 +50,7 @@ class RowCatalog(ABC):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._views: OrderedDict[tuple[int, frozenset[str]], tuple[frozenset[int], str]] = OrderedDict()
-        self._memos: OrderedDict[tuple[int, frozenset[int]], dict[Any, Any]] = OrderedDict()
+        self._memos: OrderedDict[tuple[int, frozenset[int], str], dict[Any, Any]] = OrderedDict()
         self._ontology: tuple[str | None, Ontology] | None = None
 
     # Rows of the store ----------------------------------------------------------------------------------------------------
@@ -59,6 +59,10 @@ class RowCatalog(ABC):
     @abstractmethod
     def _snapshot(self, sequence: int | None) -> tuple[int, bool]:
         """The published snapshot, and whether the one asked for (the published one if None) is there."""
+
+    @abstractmethod
+    def _store(self, sequence: int) -> str:
+        """The id of the store that has this snapshot, empty if it has none yet."""
 
     @abstractmethod
     def _digests(self, sequence: int) -> Iterable[tuple[int, str, bytes]]:
@@ -147,7 +151,7 @@ class RowCatalog(ABC):
                 self._views[key] = known
                 while len(self._views) > _KEPT_VIEWS:
                     self._views.popitem(last=False)
-        return View(reader=reader, sequence=pinned, scopes=known[0], token=known[1])
+        return View(reader=reader, sequence=pinned, scopes=known[0], token=known[1], store=self._store(pinned))
 
     def _readable(self, sequence: int, labels: frozenset[str]) -> tuple[frozenset[int], str]:
         """Readable scopes that hold something at the snapshot, and the token made of their digests alone."""
@@ -164,7 +168,7 @@ class RowCatalog(ABC):
 
     def _memo(self, view: View) -> dict[Any, Any]:
         """What was computed for all views that read the same rows."""
-        key = (view.sequence, view.scopes)
+        key = view.rows
         with self._lock:
             memo = self._memos.setdefault(key, {})
             self._memos.move_to_end(key)

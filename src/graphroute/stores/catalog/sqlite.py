@@ -20,6 +20,12 @@ class SqliteCatalog(RowCatalog):
     def __init__(self, db: Database) -> None:
         super().__init__()
         self._db = db
+        self._id = ""
+
+    def _store(self, sequence: int) -> str:
+        # The first copy to a server gives the store its id; it never changes.
+        self._id = self._id or self._db.known_id() or ""
+        return self._id
 
     def _snapshot(self, sequence: int | None) -> tuple[int, bool]:
         published = self._db.sequence()

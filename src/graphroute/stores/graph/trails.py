@@ -44,7 +44,7 @@ class TrailGraph(ABC):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._memos: OrderedDict[tuple[int, frozenset[int]], dict[Any, Any]] = OrderedDict()
+        self._memos: OrderedDict[tuple[int, frozenset[int], str], dict[Any, Any]] = OrderedDict()
 
     # Rows of the store ----------------------------------------------------------------------------------------------------
     # Each method returns distinct rows, in any order, that one hop may walk from the nodes to another entity. All filters of
@@ -182,7 +182,7 @@ class TrailGraph(ABC):
     # Levels ---------------------------------------------------------------------------------------------------------------
 
     def _memo(self, view: View) -> dict[Any, Any]:
-        key = (view.sequence, view.scopes)
+        key = view.rows
         with self._lock:
             memo = self._memos.setdefault(key, {})
             self._memos.move_to_end(key)

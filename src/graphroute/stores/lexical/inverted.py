@@ -194,9 +194,7 @@ class InvertedIndex:
 
     def _statistics(self, view: View) -> tuple[_Loaded, Statistics]:
         loaded = self._load(view)
-        statistics = loaded.views.get(
-            (view.sequence, view.scopes), lambda: loaded.core.statistics(loaded.rows.visible(view))
-        )
+        statistics = loaded.views.get(view.rows, lambda: loaded.core.statistics(loaded.rows.visible(view)))
         return loaded, statistics
 
     def _ids(self, terms: Sequence[str]) -> list[int | None]:

@@ -121,7 +121,7 @@ class Neo4jLexical:
                 )
             return _Corpus(documents, total / documents if total else 1.0)
 
-        return self._views.get((view.sequence, view.scopes), read)
+        return self._views.get(view.rows, read)
 
     def _frequencies(self, terms: Sequence[str], corpus: _Corpus, view: View, deadline: float | None) -> dict[str, int]:
         missing = {term: term_hash(term) for term in terms if term not in corpus.frequencies}

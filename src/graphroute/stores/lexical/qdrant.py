@@ -107,7 +107,7 @@ class QdrantLexical:
             total = sum(length * count for length, count in lengths.items())
             return _Corpus(documents, total / documents if total else 1.0, max(lengths, default=0), {})
 
-        return self._views.get((view.sequence, view.scopes), read)
+        return self._views.get(view.rows, read)
 
     def _frequencies(
         self, name: str, scoped: ScopedFilter, corpus: _Corpus, terms: Sequence[int], deadline: float | None

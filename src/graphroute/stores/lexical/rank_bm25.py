@@ -72,7 +72,7 @@ class RankBM25:
             scorer = _bm25()(documents, k1=1.5, b=0.75) if any(documents) else None
             return _Corpus(rows, places, [set(document) for document in documents], scorer)
 
-        return self._views.get((view.sequence, view.scopes), make)
+        return self._views.get(view.rows, make)
 
     def search(
         self,

@@ -138,8 +138,8 @@ class Neo4jConnection:
 
     def __init__(self, settings: Neo4jSettings, *, breaker: CircuitBreaker | None = None) -> None:
         self.settings = settings
-        self.store: str | None = None
-        """Id of the store that views of a file are of; None where they come from the server."""
+        self.checked: tuple[object, ...] = ()
+        """The last views whose store is known to be the server's."""
         self._breaker = breaker or CircuitBreaker()
         self._lock = threading.Lock()
         self._runtime: _Runtime | None = None

@@ -13,6 +13,7 @@ from graphroute.types.graph import AttributeFilter
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, TimeFilter, TimeMode
 from graphroute.types.view import View
 
+_CHECKED = 15
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 Values = dict[str, Any]
@@ -34,26 +35,28 @@ def ask(
 
 
 class StoreCheck:
-    """Sees to it that a view made from a file is used on a server with a copy of the same store only: scopes are numbers of a store.
+    """Sees to it that a view is used on a server with a copy of its own store only: scopes are numbers of a store.
 
-    One query for each view, and none where the view comes from the server itself.
+    One query for each view, whichever stores of the connection read with it; none for a view of the server's own catalog.
     """
 
     def __init__(self, connection: Neo4jConnection) -> None:
         self._connection = connection
-        self._last: View | None = None
+
+    def passed(self, view: View) -> None:
+        """The server itself said which store the view is of."""
+        self._connection.checked = (*self._connection.checked[-_CHECKED:], view)
 
     def require(self, view: View, deadline: float | None = None) -> None:
         """Raises BackendUnavailableError if the server has another store, none, or an older snapshot."""
-        store = self._connection.store
-        if store is None or view is self._last:
+        if view.store is None or any(view is one for one in self._connection.checked):
             return
         rows = self._connection.read(SNAPSHOT, {"p": {"sequence": view.sequence}}, deadline=deadline)
         said = (
             "the store is not copied to Neo4j"
             if not rows or not rows[0][0]
             else "the database holds another store"
-            if rows[0][3] != store
+            if rows[0][3] != view.store
             else "the copy in Neo4j is older than the store"
             if rows[0][0] < view.sequence
             else None
@@ -64,7 +67,7 @@ class StoreCheck:
                 where=self._connection.settings.uri,
                 hint="run graphroute replicate; give each store a database of its own",
             )
-        self._last = view
+        self.passed(view)
 
 
 def scoped(view: View) -> Values:

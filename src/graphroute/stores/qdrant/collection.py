@@ -126,9 +126,9 @@ class Collection:
         held = self._held
         if held is None or held[1].sequence < view.sequence:
             held = self.find(deadline)
-        if held is not None and self._is_other(held[1]):
+        if held is not None and _is_other(held[1], view):
             held = self.find(deadline)
-        if held is not None and self._is_other(held[1]):
+        if held is not None and _is_other(held[1], view):
             # Scopes are numbers of a store: those of the view mean other labels there.
             raise BackendUnavailableError(
                 "the collections hold another store", where=self.where, hint="give each store a prefix of its own"
@@ -140,11 +140,6 @@ class Collection:
                 hint="copy the store again",
             )
         return held
-
-    def _is_other(self, state: State) -> bool:
-        """Whether both ids are known and differ."""
-        store = self.connection.store
-        return bool(store and state.store and state.store != store)
 
     def forget(self) -> None:
         """Ask the alias again at the next read."""
@@ -239,3 +234,8 @@ def read_state(connection: QdrantConnection, name: str, deadline: float | None =
         "retrieve", deadline=deadline, collection_name=name, ids=[STATE_POINT], with_payload=True, with_vectors=False
     )
     return State.read(found[0].payload, f"{connection.settings.where}, {name}") if found else None
+
+
+def _is_other(state: State, view: View) -> bool:
+    """Whether both ids are known and differ."""
+    return bool(view.store and state.store and state.store != view.store)

@@ -110,8 +110,6 @@ class QdrantConnection:
 
     def __init__(self, settings: QdrantSettings, *, breaker: CircuitBreaker | None = None) -> None:
         self.settings = settings
-        self.store: str | None = None
-        """Id of the store that the views are of, where it is known."""
         self._breaker = breaker or CircuitBreaker(pause=_PAUSE)
         self._lock = threading.Lock()
         self._process = 0

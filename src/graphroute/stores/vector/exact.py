@@ -128,7 +128,7 @@ class ExactVectors:
             few = len(rows) < _OWN_COPY_BELOW * len(loaded.matrix)
             return _Readable(rows, loaded.matrix[loaded.position[rows]] if few else None)
 
-        return loaded, loaded.views.get((view.sequence, view.scopes), make)
+        return loaded, loaded.views.get(view.rows, make)
 
     def search(
         self,

@@ -91,7 +91,7 @@ class Neo4jVectors:
             held_identity, _, total, readable = rows[0]
             return _Held(str(held_identity), int(total), int(readable))
 
-        held = self._views.get((view.sequence, view.scopes), read)
+        held = self._views.get(view.rows, read)
         if self._identity is not None and held.identity != self._identity:
             raise self._mismatch(held.identity)
         return held

@@ -64,7 +64,7 @@ class QdrantVectors:
             name, _ = self._collection.current(view, deadline)
             return self._collection.count(name, scoped, deadline)
 
-        return self._counts.get((view.sequence, view.scopes), count)
+        return self._counts.get(view.rows, count)
 
     def search(
         self,
