@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import re
 import threading
 import unicodedata
 from dataclasses import dataclass
@@ -66,7 +65,7 @@ _VOCABULARIES = {
 }
 
 
-_DIGITS = re.compile("[0-9]{1,3}")
+_AS_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _KEPT = 65_536
 """How many pieces between digits are remembered with their sizes."""
 _LONGEST = 256
@@ -79,18 +78,19 @@ class _InseparableError(Exception):
     """A piece that could join the digits beside it."""
 
 
-class _Sizes(dict[str, int]):
-    """Tokens of a piece of text that stands before a digit, counted when first asked for."""
+class _Sizes(dict[bytes, int]):
+    """Tokens of a piece of text (UTF-8) that stands before a digit, counted when first asked for."""
 
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         super().__init__()
         self._encode = encoding.encode_ordinary
 
-    def __missing__(self, piece: str) -> int:
-        if not (_apart(piece[:1]) and _apart(piece[-1:])):
+    def __missing__(self, piece: bytes) -> int:
+        text = piece.decode()
+        if not (_apart(text[:1]) and _apart(text[-1:])):
             raise _InseparableError
         # The digit is there for the patterns that look ahead; it is a token of its own.
-        size = len(self._encode(f"{piece}1")) - 1
+        size = len(self._encode(f"{text}1")) - 1
         if len(piece) <= _LONGEST:
             if len(self) >= _KEPT:
                 self.clear()
@@ -109,7 +109,15 @@ def _repeats(text: str) -> bool:
     probe = text[middle : middle + size]
     if size == _PROBE:
         probe = f"{text[:size]}{probe}{text[-size:]}"
-    return 4 * sum(map(len, set(_DIGITS.split(probe)))) <= 3 * len(probe)
+    data = probe.encode(errors="replace")
+    return 4 * sum(map(len, set(_between_digits(data)))) <= 3 * len(data)
+
+
+def _between_digits(data: bytes) -> list[bytes]:
+    """What stands between threes of digits: each run of these is cut from its start, so that some pieces are empty. Several times as fast as a pattern."""
+    zeros = data.translate(_AS_ZERO)
+    # No 1 is left, so that it may stand for up to three digits.
+    return zeros.replace(b"000", b"1").replace(b"00", b"1").replace(b"0", b"1").split(b"1")
 
 
 class TiktokenTokenizer:
@@ -134,13 +142,13 @@ class TiktokenTokenizer:
         """Tokens as the sum of those of the pieces, None where these do not stand apart."""
         if self._sizes is None:
             return None
-        pieces = _DIGITS.split(text)
-        last = pieces.pop()
-        if not _apart(last[:1]):
-            return None
         try:
+            pieces = _between_digits(text.encode())
+            last = pieces.pop().decode()
+            if not _apart(last[:1]):
+                return None
             return len(pieces) + sum(map(self._sizes.__getitem__, pieces)) + self._whole(last)
-        except _InseparableError:
+        except (_InseparableError, UnicodeEncodeError):
             return None
 
     def _whole(self, text: str) -> int:
