@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from graphroute.models.tokenizers.base import Tokenizer
 from graphroute.serialization.draft import ARRANGED, Draft, PathDraft, draft_of_bundle, draft_of_records, time_text
@@ -46,6 +46,8 @@ MOST_BLIND = 6
 """So many units may be added before the text is counted again and the next one is passed over."""
 
 Key = tuple[object, ...]
+
+_RANK = attrgetter("rank")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +91,12 @@ class _Packing:
 
     def packed(self, units: Sequence[EvidenceUnit], omissions: Sequence[Omission] = ()) -> Packed:
         """The finished text, also where it is over the budget."""
-        ranked = tuple(sorted(units, key=_rank))
+        ranked = tuple(sorted(units, key=_RANK))
         draft = self.draft(ranked, omissions)
         text = self.form.write(draft).text
         references = draft.references() if draft.lean else {}
         nodes, facts = len(draft.node_ids), len(draft.facts)
         return Packed(text, self.tokenizer.count(text), ranked, nodes, facts, references)
-
-
-def _rank(unit: EvidenceUnit) -> int:
-    return unit.rank
 
 
 def pack(
@@ -117,29 +115,28 @@ def pack(
     missing, as far as there is room. Empty text if not even the header fits. A bundle that fits as a whole is written and counted once; else
     units are chosen by what their parts of a text take, each counted once, and the text of those chosen is counted and mended.
     """
-    with _collector_paused():
-        return _packed(_Packing(bundle, form, budget, tokenizer, profile, ordering, seed, len(bundle.answers)))
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No cycle collection meanwhile: tens of thousands of objects made at once, none in a cycle, would start several over the whole heap."""
-    if not gc.isenabled():
-        yield
-        return
+    packing = _Packing(bundle, form, budget, tokenizer, profile, ordering, seed, len(bundle.answers))
+    # No cycle collection meanwhile: tens of thousands of objects made at once, none in a cycle, would start several over the whole heap.
+    enabled = gc.isenabled()
     gc.disable()
     try:
-        yield
+        return _packed(packing)
     finally:
-        gc.enable()
+        if enabled:
+            gc.enable()
 
 
 def _packed(packing: _Packing) -> Packed:
     bundle, budget = packing.bundle, packing.budget
     stated = bundle.omissions[:MAX_OMISSIONS]
+    few = len(bundle.units) <= SAMPLE
+    if few:
+        whole = packing.packed(bundle.units, stated)
+        if whole.tokens <= budget:
+            return whole
     order = sorted(bundle.units, key=lambda unit: (unit.path is None, unit.rank))
     choice = _Choice(packing, order)
-    if _may_fit(packing, choice, order):
+    if not few and _may_fit(packing, choice, order):
         whole = packing.packed(order, stated)
         if whole.tokens <= budget:
             return whole
@@ -156,8 +153,6 @@ def _packed(packing: _Packing) -> Packed:
 
 def _may_fit(packing: _Packing, choice: _Choice, order: Sequence[EvidenceUnit]) -> bool:
     """Whether the whole bundle is worth writing."""
-    if len(order) <= SAMPLE:
-        return True
     left = float(packing.budget)
     paths = [unit for unit in order if unit.path]
     if sum([len(unit.path.hops) for unit in paths if unit.path]) * MOST_TOKENS > left:

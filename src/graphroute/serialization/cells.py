@@ -132,13 +132,16 @@ def hops_cell(hops: Sequence[int]) -> str:
     return " ".join([f">F{index + 1}" if index >= 0 else f"<F{-index}" for index in hops])
 
 
+def binding_cell(binding: str, draft: Draft) -> str:
+    """A node's local id, or a word."""
+    index = draft.node_at.get(binding)
+    return word(binding) if index is None else f"N{index + 1}"
+
+
 def unit_cells(unit: UnitDraft, draft: Draft) -> tuple[str, Sequence[Cell]]:
     """Kind and cells of a unit."""
     if isinstance(unit, PathDraft):
-        to: Cell = None
-        if unit.binding is not None:
-            index = draft.node_at.get(unit.binding)
-            to = word(unit.binding) if index is None else f"N{index + 1}"
+        to = None if unit.binding is None else binding_cell(unit.binding, draft)
         return "path", (hops_cell(unit.hops), to, "conflict" if unit.conflict else None, unit.note)
     if isinstance(unit, PassageRecord):
         place = f"S{draft.source_at[unit.source_id]}{'' if draft.lean else f':{unit.start}-{unit.end}'}"

@@ -41,8 +41,11 @@ def serialize(
     order = ordering or form.ordering
     ordering_of(order)
     packed = pack(bundle, form=form, budget=budget, tokenizer=tokenizer, profile=kept, ordering=order, seed=seed)
-    included = tuple(unit.id for unit in packed.units)
-    held = set(included)
+    included = tuple([unit.id for unit in packed.units])
+    omitted: tuple[str, ...] = ()
+    if len(included) < len(bundle.units):
+        held = set(included)
+        omitted = tuple([unit.id for unit in bundle.units if unit.id not in held])
     return SerializedEvidence(
         format=form.name,
         format_version=form.version,
@@ -51,7 +54,7 @@ def serialize(
         tokenizer=tokenizer.identity,
         budget=budget,
         included=included,
-        omitted=tuple(unit.id for unit in bundle.units if unit.id not in held),
+        omitted=omitted,
         sha256=hashlib.sha256(packed.text.encode()).hexdigest(),
         grammar=form.grammar,
         profile=kept.value,

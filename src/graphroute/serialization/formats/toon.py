@@ -21,16 +21,16 @@ from graphroute.serialization.cells import (
     CellProofs,
     Rows,
     answer_cells,
+    binding_cell,
     columns,
     hops_cell,
     source_cells,
-    types_cells,
     unit_cells,
 )
 from graphroute.serialization.draft import Draft, PathDraft, Written, numbered
 from graphroute.serialization.escaping import MAX_CACHED, is_plain
 from graphroute.serialization.formats.base import dumped
-from graphroute.serialization.lines import Header
+from graphroute.serialization.lines import Header, joined
 from graphroute.serialization.records import (
     BLANK_CHECKSUM,
     Profile,
@@ -65,6 +65,10 @@ _STRUCTURAL = re.compile(r'[:"\\\[\]{},\x00-\x1f]')
 _STRUCTURAL_BUT_LINES = re.compile(r'[:"\\[\]{},]')
 _UNLIKE_TEXT = re.compile(r"(?m)^(?:[-#]|(?:true|false|null)$|\+?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$)")
 """What is quoted although it holds nothing that structures."""
+_NAME = r'(?!(?:true|false|null)$)[^\W\d_](?:[^"\\\[\]{},<\x00-\x1f]*[^"\\\[\]{},<\x00-\x1f ])?'
+_NAME_LINES = re.compile(rf"(?m:{_NAME})(?:\n(?m:{_NAME}))*+")
+"""Texts that are written as they are, or in quotes if they hold a colon, as long as nothing in them is suspect."""
+_NONE: tuple[Sequence[int], list[str]] = ((), [])
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _BARE = re.compile(r'[^,"]*')
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,17}")
@@ -204,59 +208,62 @@ class Toon:
             if numbers != sorted(numbers):
                 raise DataError("units that are not in the order of their numbers")
         lean, node = draft.lean, numbered("N", len(draft.node_ids))
+        tables: dict[str, tuple[Sequence[int], list[str]]] = {}
+        if draft.degraded:
+            tables["degraded"] = _rows([[one.stage for one in draft.degraded], [one.reason for one in draft.degraded]])
+        if draft.answers:
+            tables["answer"] = _rows(list(zip(*answer_cells(draft, node), strict=True)))
         stated = draft.stated_sources()
-        answers = _rows(list(map(list, zip(*answer_cells(draft, node), strict=True))))
-        omissions = [[one.stage for one in draft.omissions]]
-        omissions += [[one.what for one in draft.omissions], [one.reason for one in draft.omissions]]
-        degraded = [[one.stage for one in draft.degraded], [one.reason for one in draft.degraded]]
-        tables: dict[str, tuple[list[int], list[str]]] = {
-            "degraded": _rows(degraded),
-            "answer": answers,
-            "source": _rows(
-                [
-                    [f"S{index + 1}" for index in stated],
-                    *map(list, zip(*[source_cells(draft, index) for index in stated], strict=True)),
-                ]
-            ),
-            "node": _rows([node, types_cells(draft), draft.names, *([] if lean else [draft.node_ids])], local=(0,)),
-            "fact": _facts(draft, node),
-            "omitted": _rows(omissions),
-        }
-        units = [""] * len(draft.units)
-        for kind, (places, table) in _units(draft).items():
-            tables[kind] = _rows(table, local=(0, 1) if kind == "path" else (0,))
-            for index, row in zip(places, tables[kind][1], strict=True):
-                units[index] = row
+        if stated:
+            tables["source"] = _sources(draft, stated)
+        if node:
+            kinds = {one: _cell(joined(one) if one else None) for one in set(draft.types)}
+            types = [kinds[one] for one in draft.types] if any(kinds) else None
+            named = [node, types, _column(draft.names), *([] if lean else [_column(draft.node_ids)])]
+            tables["node"] = _written(named)
+        if draft.facts:
+            tables["fact"] = _facts(draft, node)
+        if draft.omissions:
+            omissions = [[one.stage for one in draft.omissions]]
+            omissions += [[one.what for one in draft.omissions], [one.reason for one in draft.omissions]]
+            tables["omitted"] = _rows(omissions)
+        units = _units(draft, tables)
         text = "\n".join([*self._head(draft), *_table_lines(tables, draft)])
         try:
             return Written(
                 seal(text, _MARKER),
-                answers[1],
-                dict(zip(stated, tables["source"][1], strict=True)),
-                tables["node"][1],
-                tables["fact"][1],
+                tables.get("answer", _NONE)[1],
+                dict(zip(stated, tables.get("source", _NONE)[1], strict=True)),
+                tables.get("node", _NONE)[1],
+                tables.get("fact", _NONE)[1],
                 units,
-                tables["omitted"][1],
+                tables.get("omitted", _NONE)[1],
             )
         except UnicodeEncodeError as error:
             raise DataError("a lone surrogate cannot be written", where="evidence") from error
 
     def _head(self, records: Draft) -> list[str]:
-        total = records.total_answers
-        given: dict[str, Value] = {
-            "snapshot": records.snapshot or None,
-            "access": records.access or None,
-            "as_of": None if records.as_of is None else instant_text(records.as_of),
-            "left_out": records.left_out or None,
-            "total_answers": None if total == len(records.answers) else total,
-            "truncated": records.truncated or None,
-            "evidence_truncated": records.evidence_truncated or None,
-            "abstained": records.abstained or None,
-            "reason": records.reason or None,
-        }
         lines = [f"format: {self.name}/{self.version}", f"profile: {records.profile}", f"records: {records.count}"]
         lines.append(f"{_MARKER}{BLANK_CHECKSUM}")
-        return [*lines, *(f"{key}: {primitive(value)}" for key, value in given.items() if value is not None)]
+        if records.snapshot:
+            lines.append(f"snapshot: {primitive(records.snapshot)}")
+        if records.access:
+            lines.append(f"access: {primitive(records.access)}")
+        if records.as_of is not None:
+            lines.append(f"as_of: {primitive(instant_text(records.as_of))}")
+        if records.left_out:
+            lines.append(f"left_out: {records.left_out}")
+        if records.total_answers != len(records.answers):
+            lines.append(f"total_answers: {records.total_answers}")
+        if records.truncated:
+            lines.append("truncated: true")
+        if records.evidence_truncated:
+            lines.append("evidence_truncated: true")
+        if records.abstained:
+            lines.append("abstained: true")
+        if records.reason:
+            lines.append(f"reason: {primitive(records.reason)}")
+        return lines
 
     def loads(self, text: str) -> Records:
         """The records. Raises DataError with the line and the reason for anything not understood."""
@@ -265,10 +272,15 @@ class Toon:
 
 
 def _column(cells: Sequence[Cell]) -> Sequence[str]:
-    """Cells of one column as they are written, tested together where they are many."""
+    """Cells of one column as they are written, tested together."""
     texts = [one for one in cells if one is not None]
     if not texts:
         return ["null"] * len(cells)
+    lines = "\n".join(texts)
+    if lines.count("\n") == len(texts) - 1 and _NAME_LINES.fullmatch(lines) and harmless(lines.replace("\n", "")):
+        if ":" in lines:
+            return ["null" if one is None else f'"{one}"' if ":" in one else one for one in cells]
+        return texts if len(texts) == len(cells) else ["null" if one is None else one for one in cells]
     if is_plain(texts, '"') and not _UNLIKE_TEXT.search("\n".join(texts)):
         joined = "\n".join(texts)
         if "{" in joined and "u{" in joined:
@@ -289,72 +301,113 @@ def _cell(value: Cell) -> str:
     return "null" if value is None else _kept(value) if len(value) <= MAX_CACHED else primitive(value)
 
 
-def _rows(table: Sequence[Sequence[Cell]], *, local: Sequence[int] = ()) -> tuple[list[int], list[str]]:
-    """Which columns hold something, and the rows of these. `local`: columns of local ids, which are written as they are."""
-    if not table or not table[0]:
-        return [], []
-    shown = [place for place, column in enumerate(table) if place in local or any(one is not None for one in column)]
-    columns_of = [table[place] if place in local else _column(table[place]) for place in shown]
-    return shown, [f"  {','.join(row)}" for row in zip(*columns_of, strict=True)]
+def _rows(table: Sequence[Sequence[Cell]], ids: Sequence[str] | None = None) -> tuple[Sequence[int], list[str]]:
+    """Which columns hold something, and the rows of these. `ids`: a column of local ids before them."""
+    columns_of = [_column(column) if any([one is not None for one in column]) else None for column in table]
+    return _written(columns_of if ids is None else [ids, *columns_of])
 
 
-def _facts(draft: Draft, node: Sequence[str]) -> tuple[list[int], list[str]]:
-    """The same for facts, of which there are many."""
+def _written(table: Sequence[Sequence[str] | None]) -> tuple[Sequence[int], list[str]]:
+    """The same for columns whose cells are as they are written, None for one that holds nothing."""
+    shown = [place for place, column in enumerate(table) if column is not None]
+    held = [column for column in table if column is not None]
+    return shown, [f"  {row}" for row in map(",".join, zip(*held, strict=True))]
+
+
+def _sources(draft: Draft, stated: Sequence[int]) -> tuple[Sequence[int], list[str]]:
+    ids = [f"S{index + 1}" for index in stated]
+    if not draft.cited:
+        return _written([ids, None, None, _column(draft.source_ids)])
+    return _rows(list(zip(*[source_cells(draft, index) for index in stated], strict=True)), ids)
+
+
+def _proofs(draft: Draft) -> Sequence[str]:
+    """The column of proofs. In lean they are numbers of sources; else whatever structures is a colon as long as no id is in quotes."""
+    proofs = draft.proofs
+    if draft.lean:
+        return [one or "null" for one in proofs]
+    if '"' in "".join(proofs):
+        return _column([one or None for one in proofs])
+    return [f'"{one}"' if ":" in one else _cell(one or None) for one in proofs]
+
+
+def _facts(draft: Draft, node: Sequence[str]) -> tuple[Sequence[int], list[str]]:
+    """Facts, of which there are many."""
     facts = draft.facts
-    times = {time: _cell(time or None) for time in {fact[3] for fact in facts}}
     relations = [_cell(predicate) for predicate, _ in draft.relations]
-    shown = [0, 1, 2, 3]
-    parts: list[Sequence[str]] = []
-    if times.keys() - {""}:
-        shown.append(4)
-        parts.append([times[fact[3]] for fact in facts])
-    if any(denied for _, denied in draft.relations):
-        shown.append(5)
-        parts.append(["not" if draft.relations[fact[1]][1] else "null" for fact in facts])
-    if any(draft.proofs):
-        shown.append(6)
-        parts.append(_column(draft.proofs if all(draft.proofs) else [one or None for one in draft.proofs]))
-    behind = map(",".join, zip(*parts, strict=True)) if parts else None
-    rows = [
-        f"  F{number},{node[start]},{relations[relation]},{node[end]}"
-        for number, (start, relation, end, _) in enumerate(facts, start=1)
-    ]
-    return shown, rows if behind is None else [f"{row},{rest}" for row, rest in zip(rows, behind, strict=True)]
+    times = {time: _cell(time or None) for time in {fact[3] for fact in facts}}
+    timed = len(times) > 1 or "" not in times
+    if timed and all(draft.proofs) and not any([denied for _, denied in draft.relations]):
+        return (0, 1, 2, 3, 4, 6), [
+            f"  F{number},{node[start]},{relations[relation]},{node[end]},{times[time]},{proof}"
+            for number, ((start, relation, end, time), proof) in enumerate(
+                zip(facts, _proofs(draft), strict=True), start=1
+            )
+        ]
+    starts, named, ends, in_force = zip(*facts, strict=True)
+    denials = ["not" if denied else "null" for _, denied in draft.relations]
+    return _written(
+        [
+            numbered("F", len(facts)),
+            [node[one] for one in starts],
+            [relations[one] for one in named],
+            [node[one] for one in ends],
+            [times[one] for one in in_force] if timed else None,
+            [denials[one] for one in named] if "not" in denials else None,
+            _proofs(draft) if any(draft.proofs) else None,
+        ]
+    )
 
 
-def _units(draft: Draft) -> dict[str, tuple[list[int], list[list[Cell]]]]:
-    """Places and columns of the units of each kind."""
-    found: dict[str, tuple[list[int], list[list[Cell]]]] = {}
-    for index, unit in enumerate(draft.units):
-        plain = isinstance(unit, PathDraft) and unit.binding is None and unit.note is None and not unit.conflict
-        kind, cells = ("path", ()) if plain else unit_cells(unit, draft)
-        held = found.get(kind)
-        if held is None:
-            width = len(columns(kind, draft.profile))
-            held = found[kind] = ([], [[] for _ in range(width + 1)])
-        places, table = held
-        places.append(index)
-        table[0].append(unit[0])
-        if isinstance(unit, PathDraft) and plain:
-            table[1].append(hops_cell(unit[1]))
-            for column in table[2:]:
-                column.append(None)
+def _units(draft: Draft, tables: dict[str, tuple[Sequence[int], list[str]]]) -> list[str]:
+    """Rows of all units in their order; into `tables` goes that of each kind."""
+    units = draft.units
+    paths = [unit for unit in units if type(unit) is PathDraft]
+    if paths:
+        bindings = [unit.binding for unit in paths]
+        conflicts = [unit.conflict for unit in paths]
+        notes = [unit.note for unit in paths]
+        to: Sequence[str] | None = None
+        if any([one is not None for one in bindings]):
+            to = _column([None if one is None else binding_cell(one, draft) for one in bindings])
+        tables["path"] = _written(
+            [
+                [unit[0] for unit in paths],
+                [hops_cell(unit[1]) for unit in paths],
+                to,
+                ["conflict" if one else "null" for one in conflicts] if any(conflicts) else None,
+                _column(notes) if any([one is not None for one in notes]) else None,
+            ]
+        )
+        if len(paths) == len(units):
+            return tables["path"][1]
+    ids: dict[str, list[str]] = {}
+    cells: dict[str, list[Sequence[Cell]]] = {}
+    kinds = []
+    for unit in units:
+        if type(unit) is PathDraft:
+            kinds.append("path")
             continue
-        for column, cell in zip(table[1:], cells, strict=True):
-            column.append(cell)
-    return found
+        kind, found = unit_cells(unit, draft)
+        kinds.append(kind)
+        ids.setdefault(kind, []).append(unit[0])
+        cells.setdefault(kind, []).append(found)
+    for kind, held in cells.items():
+        tables[kind] = _rows(list(zip(*held, strict=True)), ids[kind])
+    rows = {kind: iter(tables[kind][1]) for kind in set(kinds)}
+    return [next(rows[kind]) for kind in kinds]
 
 
-def _table_lines(tables: Mapping[str, tuple[list[int], list[str]]], draft: Draft) -> list[str]:
+def _table_lines(tables: Mapping[str, tuple[Sequence[int], list[str]]], draft: Draft) -> list[str]:
     lines: list[str] = []
     for kind, table in _TABLES.items():
         if kind == "flag":
             if draft.flags:
                 lines.append(f"{table}[{len(draft.flags)}]: {','.join(map(primitive, draft.flags))}")
             continue
-        shown, rows = tables.get(kind, ((), ()))
-        if not rows:
+        if kind not in tables:
             continue
+        shown, rows = tables[kind]
         names = columns(kind, draft.profile)
         if kind in _WITH_ID:
             names = ("id", *names)
