@@ -50,7 +50,7 @@ Key = tuple[object, ...]
 _RANK = attrgetter("rank")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Packed:
     """The text, its exact size, the units, and how many nodes and facts are in it. `references`: ids by the local ids of a lean text."""
 

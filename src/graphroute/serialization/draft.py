@@ -15,6 +15,7 @@ from graphroute.serialization.records import (
     Profile,
     Records,
     ReportRecord,
+    instant_text,
     interval_text,
 )
 from graphroute.types.evidence import Degradation, EvidenceBundle, EvidenceUnit, Omission
@@ -22,7 +23,7 @@ from graphroute.types.graph import Direction
 from graphroute.types.source import SourceSpan
 from graphroute.types.time import Instant, Interval
 
-_UNIT_IDS = re.compile(r"(?:U[1-9][0-9]{0,8} )*")
+_UNIT_IDS = re.compile(r"U[1-9][0-9]{0,8}(?: U[1-9][0-9]{0,8})*+")
 _FORWARD = Direction.FORWARD
 
 Cited = tuple[int, SourceSpan]
@@ -135,9 +136,8 @@ class Draft:
 
     def references(self) -> dict[str, str]:
         """Ids by local ids."""
-        found = {f"N{number}": id for number, id in enumerate(self.node_ids, start=1)}
-        found.update((f"S{number}", id) for number, id in enumerate(self.source_ids, start=1))
-        return found
+        nodes, sources = self.node_ids, self.source_ids
+        return dict(zip(numbered("N", len(nodes)) + numbered("S", len(sources)), nodes + sources, strict=True))
 
     def _source(self, id: str) -> int:
         """Number of a source, from 1."""
@@ -235,7 +235,7 @@ def draft_of_bundle(
         draft.answers.append((None if id is None else node_at[id], answer.display))
     _units(draft, bundle, units, proofs)
     ids = [unit.id for unit in units]
-    if not _UNIT_IDS.fullmatch("".join([f"{id} " for id in ids])):
+    if ids and not _UNIT_IDS.fullmatch(" ".join(ids)):
         wrong = next(id for id in ids if not UNIT_ID.fullmatch(id))
         raise DataError(f"unit id {wrong!r}", allowed="U1, U2, ...")
     if len(set(ids)) < len(ids):
@@ -252,7 +252,6 @@ def _units(draft: Draft, bundle: EvidenceBundle, units: Sequence[EvidenceUnit], 
     affirmed: dict[str, int] = {}
     denied: dict[str, int] = {}
     relations = draft.relations
-    times: dict[tuple[Instant | None, Instant | None], str] = {(None, None): ""}
     single: list[tuple[str, int, SourceSpan]] = []
     others: list[tuple[int, str]] = []
     new = tuple.__new__
@@ -305,9 +304,10 @@ def _units(draft: Draft, bundle: EvidenceBundle, units: Sequence[EvidenceUnit], 
                 if relation is None:
                     (denied if negated else affirmed)[predicate] = relation = len(relations)
                     relations.append((predicate, negated))
-                time = times.get((low, high))
-                if time is None:
-                    times[low, high] = time = interval_text(validity)
+                if high is None:
+                    time = "" if low is None else f"{instant_text(low)}.."
+                else:
+                    time = interval_text(validity)
                 facts.append((start, relation, end, time))
             if hop.direction is _FORWARD:
                 walked.append(index)
@@ -366,14 +366,14 @@ def _text_unit(draft: Draft, bundle: EvidenceBundle, unit: EvidenceUnit) -> Unit
 
 def grouped(draft: Draft) -> None:
     """Puts nodes of one type beside each other and facts of one subject beside each other, both in order of first appearance."""
-    by_types: dict[tuple[str, ...], list[int]] = {}
-    for index, types in enumerate(draft.types):
-        members = by_types.get(types)
-        if members is None:
-            by_types[types] = [index]
-        else:
-            members.append(index)
-    if len(by_types) > 1:
+    if len(set(draft.types)) > 1:
+        by_types: dict[tuple[str, ...], list[int]] = {}
+        for index, types in enumerate(draft.types):
+            members = by_types.get(types)
+            if members is None:
+                by_types[types] = [index]
+            else:
+                members.append(index)
         place = [0] * len(draft.node_ids)
         order = [index for members in by_types.values() for index in members]
         for number, index in enumerate(order):
@@ -387,9 +387,10 @@ def grouped(draft: Draft) -> None:
     # Facts by subject, then by the first one with that subject and relation: both in one number.
     count, relations = len(draft.facts), len(draft.relations)
     first: dict[int, int] = {}
+    first_at = first.setdefault
     keys = [
-        fact[0] * count + first.setdefault(fact[0] * relations + fact[1], number)
-        for number, fact in enumerate(draft.facts)
+        start * count + first_at(start * relations + relation, number)
+        for number, (start, relation, _, _) in enumerate(draft.facts)
     ]
     by_key = sorted(range(count), key=keys.__getitem__)
     draft.facts = [draft.facts[index] for index in by_key]
@@ -397,11 +398,15 @@ def grouped(draft: Draft) -> None:
     moved = [0] * count
     for number, index in enumerate(by_key):
         moved[index] = number
+    # Inverted indexes count from the end.
+    moved += [~number for number in reversed(moved)]
     for unit in draft.units:
         if type(unit) is PathDraft:
             hops = unit[1]
-            for at, index in enumerate(hops):
-                hops[at] = moved[index] if index >= 0 else ~moved[~index]
+            if len(hops) == 1:
+                hops[0] = moved[hops[0]]
+            else:
+                hops[:] = [moved[index] for index in hops]
 
 
 ARRANGED: Mapping[str, Callable[[Draft], None]] = {"given": lambda draft: None, "grouped": grouped}

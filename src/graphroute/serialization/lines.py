@@ -37,7 +37,7 @@ def header(opening: str, records: Draft) -> str:
     Behind the checksum, each only where it says something: `snapshot=`, `access=`, `as_of=`, `left_out=` (units that did not fit), `answers=`
     (their number, where not all are listed), `truncated=` (`paths`, `evidence` or `paths,evidence`), `abstained=` or `reason=`.
     """
-    fields = [f"{opening} {records.profile} records={records.count} {MARKER}{BLANK_CHECKSUM}"]
+    fields = [f"{opening} {records.profile.value} records={records.count} {MARKER}{BLANK_CHECKSUM}"]
     if records.snapshot:
         fields.append(f"snapshot={word(records.snapshot)}")
     if records.access:
@@ -48,9 +48,10 @@ def header(opening: str, records: Draft) -> str:
         fields.append(f"left_out={records.left_out}")
     if records.total_answers != len(records.answers):
         fields.append(f"answers={records.total_answers}")
-    cut = [name for name, is_cut in (("paths", records.truncated), ("evidence", records.evidence_truncated)) if is_cut]
-    if cut:
-        fields.append(f"truncated={','.join(cut)}")
+    if records.truncated:
+        fields.append("truncated=paths,evidence" if records.evidence_truncated else "truncated=paths")
+    elif records.evidence_truncated:
+        fields.append("truncated=evidence")
     if records.abstained or records.reason:
         fields.append(f"{'abstained' if records.abstained else 'reason'}={word(records.reason)}")
     return " ".join(fields)
