@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graphroute.errors import ConfigurationError
 from graphroute.models.tokenizers import TOKENIZERS, Tokenizer, load_tokenizer
 from graphroute.models.tokenizers import tiktoken as tiktoken_adapter
-from graphroute.models.tokenizers.tiktoken import _VOCABULARIES, TiktokenTokenizer, rank_file
+from graphroute.models.tokenizers.tiktoken import _VOCABULARIES, TiktokenTokenizer, _marked, rank_file
 
 EXACT = ("cl100k_base", "o200k_base")
 CACHE_NAMES = {
@@ -90,7 +90,7 @@ def test_a_count_by_pieces_is_that_of_the_whole(name: str, text: str, times: int
     assert isinstance(tokenizer, TiktokenTokenizer)
     whole = text * times
     assert tokenizer.count(whole) == len(tokenizer._encoding.encode_ordinary(whole))
-    pieces = tokenizer._by_pieces(text)
+    pieces = tokenizer._by_pieces(_marked(text))
     assert pieces in (None, len(tokenizer._encoding.encode_ordinary(text)))
 
 
@@ -100,8 +100,10 @@ def test_a_text_full_of_numbers_is_counted_by_pieces(name: str) -> None:
     tokenizer = load_tokenizer(name)
     assert isinstance(tokenizer, TiktokenTokenizer)
     text = "".join([f"F{number} [{number % 7}] владеет [{number}]  {number}.5\n" for number in range(3000)])
-    assert tokenizer._by_pieces(text) == len(tokenizer._encoding.encode_ordinary(text)) == tokenizer.count(text)
-    assert tokenizer._by_pieces("4² 17") is None
+    assert (
+        tokenizer._by_pieces(_marked(text)) == len(tokenizer._encoding.encode_ordinary(text)) == tokenizer.count(text)
+    )
+    assert tokenizer._by_pieces(_marked("4² 17")) is None
     apart = sum(len(tokenizer._encoding.encode_ordinary(one)) for one in ("4", "²"))
     assert len(tokenizer._encoding.encode_ordinary("4²")) <= apart
 
@@ -112,7 +114,7 @@ def test_remembered_pieces_are_bounded(name: str, monkeypatch: pytest.MonkeyPatc
     tokenizer = load_tokenizer(name)
     assert isinstance(tokenizer, TiktokenTokenizer)
     text = "".join([f"{'xyz'[number % 3] * (number % 90)} 1" for number in range(600)])
-    assert tokenizer._by_pieces(text) == len(tokenizer._encoding.encode_ordinary(text))
+    assert tokenizer._by_pieces(_marked(text)) == len(tokenizer._encoding.encode_ordinary(text))
     assert tokenizer._sizes is not None
     assert len(tokenizer._sizes) <= 50
 

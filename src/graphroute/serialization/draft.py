@@ -304,11 +304,10 @@ def _units(draft: Draft, bundle: EvidenceBundle, units: Sequence[EvidenceUnit], 
                 if relation is None:
                     (denied if negated else affirmed)[predicate] = relation = len(relations)
                     relations.append((predicate, negated))
-                if high is None:
-                    time = "" if low is None else f"{instant_text(low)}.."
+                if high is not None:
+                    facts.append((start, relation, end, interval_text(validity)))
                 else:
-                    time = interval_text(validity)
-                facts.append((start, relation, end, time))
+                    facts.append((start, relation, end, "" if low is None else f"{instant_text(low)}.."))
             if hop.direction is _FORWARD:
                 walked.append(index)
             else:
