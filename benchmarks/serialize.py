@@ -33,8 +33,6 @@ SIZES = (10, 100, 1_000, 10_000)
 ALL = 100_000_000
 BUDGET = 4_000
 MOST_RATIO = 1.5
-MOST_RATIO_SMALL = 2.5
-"""Of ten facts, where a tenth of a millisecond goes into the header, the checksum and the result."""
 MOST_RATIO_CUT = 12.0
 MOST_SLOPE = 1.3
 DAY = 86_400_000_000
@@ -134,7 +132,7 @@ def main() -> int:
                 rounds=given.rounds,
             )
             whole = budget == ALL
-            limit = MOST_RATIO_CUT if not whole else MOST_RATIO if size > SIZES[0] else MOST_RATIO_SMALL
+            limit = MOST_RATIO if whole else MOST_RATIO_CUT
             name = f"{form} {profile}, {size:,} facts" + ("" if whole else f" into {budget:,} tokens")
             lines.append(Measured(name=name, ours=times.core, peer=times.peer_core, most_ratio=limit))
             if whole:

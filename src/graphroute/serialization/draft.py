@@ -52,8 +52,8 @@ UnitDraft = PathDraft | PassageRecord | ReportRecord
 class Proofs(Protocol):
     """How a format writes what proves a fact."""
 
-    def single(self, proofs: Sequence[tuple[str, int, SourceSpan]]) -> list[str]:
-        """Of many facts, each with one assertion that has one span."""
+    def single(self, ids: Sequence[str], numbers: Sequence[int], spans: Sequence[SourceSpan]) -> list[str]:
+        """Of many facts, each with one assertion that has one span, by the number of its source."""
         ...
 
     def many(self, proof: Proof) -> str:
@@ -176,11 +176,15 @@ def draft_of_records(records: Records, profile: Profile, proofs: Proofs) -> Draf
     draft.answers = [(None if one.id is None else node_at[one.id], one.display) for one in records.answers]
     relations: dict[tuple[str, bool], int] = {}
     others: list[tuple[int, str]] = []
-    single: list[tuple[str, int, SourceSpan]] = []
+    proving: list[str] = []
+    numbers: list[int] = []
+    spans: list[SourceSpan] = []
     for number, (subject, predicate, target, validity, negated, assertions) in enumerate(records.facts):
         if len(assertions) == 1 and len(assertions[0].supports) == 1 and len(assertions[0].supports[0]) == 1:
             span = assertions[0].supports[0][0]
-            single.append((assertions[0].id, source_at[span.source_id], span))
+            proving.append(assertions[0].id)
+            numbers.append(source_at[span.source_id])
+            spans.append(span)
         else:
             proof = [
                 (id, [[(source_at[span.source_id], span) for span in support] for support in supports])
@@ -189,7 +193,7 @@ def draft_of_records(records: Records, profile: Profile, proofs: Proofs) -> Draf
             others.append((number, proofs.many(proof) if proof else ""))
         relation = relations.setdefault((predicate, negated), len(relations))
         draft.facts.append((node_at[subject], relation, node_at[target], time_text(validity)))
-    draft.proofs = _merged(proofs.single(single), others)
+    draft.proofs = _merged(proofs.single(proving, numbers, spans), others)
     draft.relations = list(relations)
     for unit in records.units:
         if isinstance(unit, PathRecord):
@@ -252,7 +256,9 @@ def _units(draft: Draft, bundle: EvidenceBundle, units: Sequence[EvidenceUnit], 
     affirmed: dict[str, int] = {}
     denied: dict[str, int] = {}
     relations = draft.relations
-    single: list[tuple[str, int, SourceSpan]] = []
+    proving: list[str] = []
+    numbers: list[int] = []
+    spans: list[SourceSpan] = []
     others: list[tuple[int, str]] = []
     new = tuple.__new__
     for unit in units:
@@ -297,7 +303,9 @@ def _units(draft: Draft, bundle: EvidenceBundle, units: Sequence[EvidenceUnit], 
                     if source is None:
                         source_ids.append(id)
                         source_at[id] = source = len(source_ids)
-                    single.append((ids[0], source, span))
+                    proving.append(ids[0])
+                    numbers.append(source)
+                    spans.append(span)
                 else:
                     others.append((index, proofs.many(_proof(draft, bundle, ids)) if ids else ""))
                 relation = denied.get(predicate) if negated else affirmed.get(predicate)
@@ -319,7 +327,7 @@ def _units(draft: Draft, bundle: EvidenceBundle, units: Sequence[EvidenceUnit], 
         if at is None:
             raise DataError(f"path {unit.id} has no hops")
         found.append(new(PathDraft, (unit.id, walked, unit.binding, unit.conflict, unit.note)))
-    draft.proofs = _merged(proofs.single(single), others)
+    draft.proofs = _merged(proofs.single(proving, numbers, spans), others)
 
 
 def _merged(single: list[str], others: Sequence[tuple[int, str]]) -> list[str]:

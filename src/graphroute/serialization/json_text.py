@@ -94,14 +94,14 @@ class JsonProofs:
         self._lean = profile is Profile.LEAN
         self._template, self._lean_template = _proof_templates(layout)
 
-    def single(self, proofs: Sequence[tuple[str, int, SourceSpan]]) -> list[str]:
+    def single(self, ids: Sequence[str], numbers: Sequence[int], spans: Sequence[SourceSpan]) -> list[str]:
         if self._lean:
-            template = self._lean_template
-            return [template % number for _, number, _ in proofs]
-        template, ids = self._template, strings([one[0] for one in proofs])
-        sources = {id: string(id) for id in {span.source_id for _, _, span in proofs}}
+            shown = {number: self._lean_template % number for number in set(numbers)}
+            return [shown[number] for number in numbers]
+        template = self._template
+        sources = {id: string(id) for id in {span.source_id for span in spans}}
         found = []
-        for id, (assertion, number, span) in zip(ids, proofs, strict=True):
+        for id, assertion, number, span in zip(strings(ids), ids, numbers, spans, strict=True):
             start, end = span.start, span.end
             if start is None or end is None or not 0 <= start <= end:
                 found.append(self.many([(assertion, [[(number, span)]])]))

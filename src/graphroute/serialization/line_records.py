@@ -41,12 +41,13 @@ class LineProofs:
     def __init__(self, profile: Profile) -> None:
         self._lean = profile is Profile.LEAN
 
-    def single(self, proofs: Sequence[tuple[str, int, SourceSpan]]) -> list[str]:
+    def single(self, ids: Sequence[str], numbers: Sequence[int], spans: Sequence[SourceSpan]) -> list[str]:
         space = self.space
         if self._lean:
-            return [f"{space}S{number}" for _, number, _ in proofs]
+            shown = {number: f"{space}S{number}" for number in set(numbers)}
+            return [shown[number] for number in numbers]
         found = []
-        for id, (_, number, span) in zip(words([one[0] for one in proofs]), proofs, strict=True):
+        for id, number, span in zip(words(ids), numbers, spans, strict=True):
             start, end = span.start, span.end
             if start is None or end is None or not 0 <= start <= end:
                 found.append(f"{space}{id} S{number}{bounds(span)}")

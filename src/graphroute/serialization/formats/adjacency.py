@@ -207,6 +207,10 @@ def _ranks(draft: Draft) -> list[str]:
 
 def _units(draft: Draft, node: Sequence[str]) -> list[str]:
     facts, ranks = draft.facts, _ranks(draft)
+    if ranks:
+        whole = [f"{node[start]}>{node[end]}{rank}" for (start, _, end, _), rank in zip(facts, ranks, strict=True)]
+    else:
+        whole = [f"{node[start]}>{node[end]}" for start, _, end, _ in facts]
     found = []
     for unit in draft.units:
         if not isinstance(unit, PathDraft):
@@ -215,14 +219,13 @@ def _units(draft: Draft, node: Sequence[str]) -> list[str]:
         id, hops, binding, conflict, note = unit
         index = hops[0]
         if index >= 0 and len(hops) == 1 and binding is None and note is None and not conflict:
-            fact = facts[index]
-            found.append(f"{id} {node[fact[0]]}>{node[fact[2]]}{ranks[index] if ranks else ''} => -")
+            found.append(f"{id} {whole[index]} => -")
             continue
-        fact = facts[index if index >= 0 else ~index]
-        start, end = (fact[0], fact[2]) if index >= 0 else (fact[2], fact[0])
-        walked = f"{node[start]}>{node[end]}" if index >= 0 else f"{node[start]}<{node[end]}"
-        if ranks:
-            walked += ranks[index if index >= 0 else ~index]
+        if index >= 0:
+            walked, end = whole[index], facts[index][2]
+        else:
+            end, _, start, _ = facts[~index]
+            walked = f"{node[start]}<{node[end]}{ranks[~index] if ranks else ''}"
         for index in hops[1:]:
             fact = facts[index if index >= 0 else ~index]
             mark, end = (">", fact[2]) if index >= 0 else ("<", fact[0])
