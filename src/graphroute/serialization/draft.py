@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from graphroute.errors import DataError
@@ -25,6 +26,8 @@ from graphroute.types.time import Instant, Interval
 
 _UNIT_IDS = re.compile(r"U[1-9][0-9]{0,8}(?: U[1-9][0-9]{0,8})*+")
 _FORWARD = Direction.FORWARD
+_FEW = 128
+"""So many local ids of a kind are not written anew for each text."""
 
 Cited = tuple[int, SourceSpan]
 """Number of a source, from 1, and the span in it."""
@@ -455,7 +458,14 @@ def interleaved(draft: Draft, nodes: Sequence[str], facts: Sequence[str]) -> lis
 
 def numbered(letter: str, count: int) -> list[str]:
     """`N1`, `N2`, ..."""
+    if count <= _FEW:
+        return _first_numbered(letter)[:count]
     return [f"{letter}{number}" for number in range(1, count + 1)]
+
+
+@cache
+def _first_numbered(letter: str) -> list[str]:
+    return [f"{letter}{number}" for number in range(1, _FEW + 1)]
 
 
 def bounds(span: SourceSpan) -> str:

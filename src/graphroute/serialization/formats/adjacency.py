@@ -191,26 +191,24 @@ def _breaks(draft: Draft) -> tuple[Collection[int], Collection[int]]:
     return nodes, facts
 
 
-def _ranks(draft: Draft) -> list[str]:
-    """Of each fact: `#2` if it is the second with its subject and object, and so on; nothing at all if each is the first."""
-    nodes = len(draft.node_ids)
-    ends = [fact[0] * nodes + fact[2] for fact in draft.facts]
-    if len(set(ends)) == len(ends):
-        return []
-    seen: dict[int, int] = {}
+def _walks(draft: Draft, node: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Of each fact: `N1>N2`, and behind it `#2` if it is the second with its subject and object, and so on; the latter also by itself, unless each is the first."""
+    walks = [f"{node[start]}>{node[end]}" for start, _, end, _ in draft.facts]
+    if len(set(walks)) == len(walks):
+        return walks, []
+    seen: dict[str, int] = {}
     ranks = []
-    for one in ends:
-        seen[one] = rank = seen.get(one, 0) + 1
-        ranks.append(f"#{rank}" if rank > 1 else "")
-    return ranks
+    for place, walk in enumerate(walks):
+        seen[walk] = rank = seen.get(walk, 0) + 1
+        ranks.append("" if rank == 1 else f"#{rank}")
+        if rank > 1:
+            walks[place] = f"{walk}#{rank}"
+    return walks, ranks
 
 
 def _units(draft: Draft, node: Sequence[str]) -> list[str]:
-    facts, ranks = draft.facts, _ranks(draft)
-    if ranks:
-        whole = [f"{node[start]}>{node[end]}{rank}" for (start, _, end, _), rank in zip(facts, ranks, strict=True)]
-    else:
-        whole = [f"{node[start]}>{node[end]}" for start, _, end, _ in facts]
+    facts = draft.facts
+    walks, ranks = _walks(draft, node)
     found = []
     for unit in draft.units:
         if not isinstance(unit, PathDraft):
@@ -219,10 +217,10 @@ def _units(draft: Draft, node: Sequence[str]) -> list[str]:
         id, hops, binding, conflict, note = unit
         index = hops[0]
         if index >= 0 and len(hops) == 1 and binding is None and note is None and not conflict:
-            found.append(f"{id} {whole[index]} => -")
+            found.append(f"{id} {walks[index]} => -")
             continue
         if index >= 0:
-            walked, end = whole[index], facts[index][2]
+            walked, end = walks[index], facts[index][2]
         else:
             end, _, start, _ = facts[~index]
             walked = f"{node[start]}<{node[end]}{ranks[~index] if ranks else ''}"
