@@ -10,6 +10,7 @@ import base64
 import math
 import random
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -33,18 +34,20 @@ SIZES = (10, 100, 1_000, 10_000)
 ALL = 100_000_000
 BUDGET = 4_000
 MOST_RATIO = 1.5
+MOST_RATIO_FIRST = 2.0
+"""Where no name, predicate or instant was ever written before, so that nothing that is kept of them helps."""
 MOST_RATIO_CUT = 12.0
 MOST_SLOPE = 1.3
 DAY = 86_400_000_000
 
 
-def bundle(facts: int, seed: int) -> EvidenceBundle:
-    """So many paths of one fact between half as many entities, each with a support."""
+def bundle(facts: int, seed: int, mark: str = "") -> EvidenceBundle:
+    """So many paths of one fact between half as many entities, each with a support. `mark`: of names and predicates; with one instants differ by seed too."""
     rng = random.Random(seed)
     names = ["ledger", "checkout", "storefront", "Sofia Lindqvist", "платежи", "结账服务", "Harbour Analytics"]
     entities = {}
     for number in range(max(2, facts // 2)):
-        name = f"{rng.choice(names)} {number}"
+        name = f"{rng.choice(names)}{mark} {number}"
         entities[f"svc:{number}"] = Entity(id=f"svc:{number}", types=("service",), name=name, names=(name,))
     units, supports = [], {}
     for number in range(facts):
@@ -56,10 +59,10 @@ def bundle(facts: int, seed: int) -> EvidenceBundle:
                 f"svc:{rng.randrange(len(entities))}",
             )
         )
-        validity = Interval(1_700_000_000_000_000 + DAY * rng.randrange(500), None)
+        validity = Interval(1_700_000_000_000_000 + DAY * rng.randrange(500) + (1_000_000 * seed if mark else 0), None)
         fact = Fact(
             subject=subject,
-            predicate=rng.choice(["OWNED_BY", "CONNECTS_TO", "USES"]),
+            predicate=rng.choice(["OWNED_BY", "CONNECTS_TO", "USES"]) + mark,
             object=target,
             validity=validity,
             assertion_ids=(f"e{number}",),
@@ -102,6 +105,21 @@ def count(texts: list[str], encode: Callable[[str], list[int]], number: int) -> 
     return len(encode(texts[number]))
 
 
+def first_seen(form: str, profile: str, tokenizer: Tokenizer, encode: Callable[[str], list[int]]) -> Measured:
+    """The first writing of small bundles whose names, predicates and instants were never written before."""
+    ours, peers = [], []
+    for seed in range(1, 101):
+        case = bundle(SIZES[0], seed, f"-{form}-{profile}-{seed}")
+        began = time.thread_time()
+        text = serialize(case, format=form, profile=profile, budget=ALL, tokenizer=tokenizer).text
+        between = time.thread_time()
+        encode(text)
+        peers.append(1000.0 * (time.thread_time() - between))
+        ours.append(1000.0 * (between - began))
+    name = f"{form} {profile}, {SIZES[0]} facts, all values first seen"
+    return Measured(name=name, ours=ours, peer=peers, most_ratio=MOST_RATIO_FIRST)
+
+
 def peer(name: str) -> tiktoken.Encoding:
     """tiktoken's own encoding, made anew so that nothing is shared."""
     vocabulary = _VOCABULARIES[name]
@@ -137,6 +155,7 @@ def main() -> int:
             lines.append(Measured(name=name, ours=times.core, peer=times.peer_core, most_ratio=limit))
             if whole:
                 medians[size] = (percentile(times.core, 50), percentile(times.peer_core, 50))
+        lines.append(first_seen(form, profile, tokenizer, encoding.encode_ordinary))
         slopes = [math.log10(medians[SIZES[-1]][side] / medians[SIZES[-2]][side]) for side in (0, 1)]
         lines.append(
             Measured(

