@@ -289,6 +289,32 @@ def test_forget_drops_old_snapshots_and_their_bytes(tmp_path: Path) -> None:
     assert b"canary-4711 text" not in path.read_bytes()
 
 
+def test_an_erasure_reads_no_table_of_rows_whole(db: Database) -> None:
+    world = random_world(4, size=5)
+    writer = SnapshotWriter(db)
+    put_world(world, writer)
+    texts: list[str] = []
+    writer.begin()
+    assert writer._connection is not None
+    writer._connection.set_trace_callback(texts.append)
+    assert writer.remove_source(world.sources[0].id)
+    writer.publish()
+    writer.forget()
+    writer._connection.set_trace_callback(None)
+    asked = [text for text in texts if text.startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))]
+    assert sum(text.startswith("DELETE") for text in asked) > 10
+
+    def scanned(text: str) -> list[str]:
+        assert writer._connection is not None
+        plan = writer._connection.execute(f"EXPLAIN QUERY PLAN {text}").fetchall()
+        return [step.removeprefix("SCAN ") for *_, step in plan if step.startswith("SCAN")]
+
+    # `t` and `d` are temporary: what this erasure touches. Scopes and their digests are few.
+    small = {"pointer", "scope", "scope_digest", "t", "d", "temp.touched", "temp.dirty_fact"}
+    assert {table for text in asked for table in scanned(text)} <= small
+    assert scanned("DELETE FROM adjacency WHERE died <= 5") == ["adjacency"], "a scan is noticed"
+
+
 def test_token_names_the_readable_part(db: Database) -> None:
     writer, catalog = SnapshotWriter(db), SqliteCatalog(db)
 

@@ -157,6 +157,33 @@ CREATE TABLE adjacency (
   PRIMARY KEY (node, predicate, direction, other, low, high, scope, born)
 ) WITHOUT ROWID;
 
+-- What a snapshot changed, for copies and for forgetting. Rows of the first snapshot, which is mostly the bulk, and rows in
+-- force are not in these, so that they stay small; 4611686018427387904 is `died` of a row in force.
+CREATE INDEX source_born ON source (born) WHERE born > 1;
+CREATE INDEX source_died ON source (died) WHERE died < 4611686018427387904;
+CREATE INDEX passage_born ON passage (born) WHERE born > 1;
+CREATE INDEX passage_died ON passage (died) WHERE died < 4611686018427387904;
+CREATE INDEX entity_born ON entity (born) WHERE born > 1;
+CREATE INDEX entity_died ON entity (died) WHERE died < 4611686018427387904;
+CREATE INDEX entity_type_born ON entity_type (born) WHERE born > 1;
+CREATE INDEX entity_type_died ON entity_type (died) WHERE died < 4611686018427387904;
+CREATE INDEX entity_scope_born ON entity_scope (born) WHERE born > 1;
+CREATE INDEX entity_scope_died ON entity_scope (died) WHERE died < 4611686018427387904;
+CREATE INDEX entity_source_born ON entity_source (born) WHERE born > 1;
+CREATE INDEX entity_source_died ON entity_source (died) WHERE died < 4611686018427387904;
+CREATE INDEX name_born ON name (born) WHERE born > 1;
+CREATE INDEX name_died ON name (died) WHERE died < 4611686018427387904;
+CREATE INDEX alias_born ON alias (born) WHERE born > 1;
+CREATE INDEX alias_died ON alias (died) WHERE died < 4611686018427387904;
+CREATE INDEX attribute_born ON attribute (born) WHERE born > 1;
+CREATE INDEX attribute_died ON attribute (died) WHERE died < 4611686018427387904;
+CREATE INDEX assertion_born ON assertion (born) WHERE born > 1;
+CREATE INDEX assertion_died ON assertion (died) WHERE died < 4611686018427387904;
+CREATE INDEX support_set_born ON support_set (born) WHERE born > 1;
+CREATE INDEX support_set_died ON support_set (died) WHERE died < 4611686018427387904;
+CREATE INDEX adjacency_born ON adjacency (born) WHERE born > 1;
+CREATE INDEX adjacency_died ON adjacency (died) WHERE died < 4611686018427387904;
+
 -- Derived objects outside this schema's own tables (reports, cache entries, log excerpts).
 CREATE TABLE derived (
   source TEXT NOT NULL, kind TEXT NOT NULL, object TEXT NOT NULL, snapshot INTEGER NOT NULL,

@@ -991,7 +991,8 @@ class SnapshotWriter:
             (keep,),
         ).fetchall()
         oldest = int(rows[-1][0])
-        dead = "died <= ?"
+        # The second condition is that of the index.
+        dead = f"died <= ? AND died < {LIVE:d}"
         sql.execute(
             f"DELETE FROM support_member WHERE support_set IN (SELECT key FROM support_set WHERE {dead})", (oldest,)
         )
