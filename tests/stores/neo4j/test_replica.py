@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import neo4j
 import numpy as np
 import pytest
 
@@ -22,6 +23,7 @@ from graphroute.stores.neo4j import writes
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.migrate import migrate
 from graphroute.stores.neo4j.replica import Neo4jReplica, fetch
+from graphroute.stores.neo4j.tables import CHANGING
 from graphroute.stores.writer import SnapshotWriter
 from graphroute.testing.strategies import READERS, World, differing, put_world, random_world, readout
 from graphroute.types.graph import Assertion, Attribute
@@ -203,6 +205,76 @@ def test_a_reader_sees_the_old_snapshot_whole_until_the_switch(
     check(connection, record, after)
 
 
+def scans(driver: Any, query: Query) -> set[str]:
+    """What a statement reads whole: the operators of its plan that are not look-ups, with what they read."""
+    found: set[str] = set()
+
+    def walk(plan: Mapping[str, Any]) -> None:
+        if "Scan" in plan["operatorType"]:
+            found.add(f"{plan['operatorType'].partition('@')[0]} {plan['args']['Details']}")
+        for child in plan.get("children", ()):
+            walk(child)
+
+    with driver.session() as session:
+        walk(session.run(f"EXPLAIN {query.text}", {"p": {}}).consume().plan)
+    return found
+
+
+def test_what_changes_a_store_finds_its_rows_by_an_index(
+    server: Any, connection: Neo4jConnection, record: Database
+) -> None:
+    settings = server.settings()
+    with neo4j.GraphDatabase.driver(
+        settings.uri, auth=(settings.user, settings.password), notifications_min_severity="OFF"
+    ) as driver:
+
+        def check_plans() -> None:
+            found = {query.name: scans(driver, query) for query in CHANGING}
+            # Digests are as many as scopes, not as rows.
+            assert found.pop("forget_snapshots") <= {"NodeByLabelScan d:ScopeDigest"}
+            assert found == {query.name: set() for query in CHANGING if query.name != "forget_snapshots"}
+
+        # The plans hold where the server knows of no rows, and where it knows of some.
+        check_plans()
+        put_world(random_world(4, size=5), SnapshotWriter(record))
+        Neo4jReplica(connection, record).replicate()
+        check_plans()
+        assert scans(driver, writes.UNDO_ROWS), "a scan is noticed"
+
+
+def test_a_later_copy_and_an_erasure_send_what_the_first_copy_has_planned(
+    server: Any, connection: Neo4jConnection, record: Database
+) -> None:
+    sent: list[tuple[str, tuple[str, ...]]] = []
+
+    class Watched(Neo4jConnection):
+        def transaction(self, statements: Any, *, deadline: float | None = None) -> Any:
+            sent.extend((query.text, tuple(parameters)) for query, parameters in statements)
+            return super().transaction(statements, deadline=deadline)
+
+    world = random_world(4, size=5)
+    put_world(world, SnapshotWriter(record))
+    with Watched(server.settings()) as watched:
+        Neo4jReplica(watched, record).replicate()
+        first = set(sent)
+        sent.clear()
+        writer = SnapshotWriter(record)
+        writer.begin()
+        for source in world.sources[:3]:
+            writer.remove_source(source.id)
+        writer.publish()
+        done = Neo4jReplica(watched, record).replicate()
+        writer.forget()
+        assert done.ended > 0
+        assert Neo4jReplica(watched, record).replicate().forgotten > 0
+    assert len(set(sent)) > 10
+    # A plan is kept by text and by types and sizes of parameters; a map has no size.
+    assert {names for _, names in sent} == {("p",)}
+    facts = {writes.copy_fact(assertion.predicate).text for assertion in world.assertions}
+    assert {text for text, _ in sent} - facts <= {text for text, _ in first}
+    check(connection, record, world)
+
+
 def test_forgotten_snapshots_go_and_what_only_they_held(connection: Neo4jConnection, record: Database) -> None:
     world = random_world(6)
     put_world(world, SnapshotWriter(record))
@@ -324,11 +396,11 @@ def test_a_foreign_graph_and_another_store_are_refused(
 def test_one_copier_at_a_time(connection: Neo4jConnection, record: Database) -> None:
     put_world(random_world(1), SnapshotWriter(record))
     Neo4jReplica(connection, record).replicate()
-    given = {"id": record.store_id(), "owner": "elsewhere/1/x", "dead": "-", "lease": 60_000}
+    given = {"p": {"id": record.store_id(), "owner": "elsewhere/1/x", "dead": "-", "lease": 60_000}}
     assert connection.write(writes.LEASE, given)
     with pytest.raises(BackendUnavailableError, match="another process"):
         Neo4jReplica(connection, record).replicate()
-    connection.write(writes.RELEASE, {"owner": "elsewhere/1/x"})
+    connection.write(writes.RELEASE, {"p": {"owner": "elsewhere/1/x"}})
     Neo4jReplica(connection, record).replicate()
 
 

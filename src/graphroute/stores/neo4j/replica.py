@@ -20,7 +20,7 @@ from graphroute.stores.database import Database
 from graphroute.stores.neo4j import writes
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.facts import LONGEST_ID
-from graphroute.stores.neo4j.tables import TABLES, Properties, Table, properties_of
+from graphroute.stores.neo4j.tables import CHANGING, TABLES, Properties, Table, properties_of
 from graphroute.stores.neo4j.vectors import replicate_vectors
 from graphroute.stores.schema import FORMAT_VERSION, LIVE, STORE_SETTING
 from graphroute.stores.writer import COLUMNS
@@ -164,7 +164,7 @@ class _Copier:
                     where=self._where,
                     hint="give the store a database of its own, or read that graph: graphroute init --from",
                 )
-            self._sure(writes.FOUND, {"id": self._store, "format": FORMAT_VERSION})
+            self._sure(writes.FOUND, id=self._store, format=FORMAT_VERSION)
             found = self._connection.read(writes.STORE)
         store, format_, _, _, owner, _, _ = found[0]
         if store != self._store and not replace:
@@ -174,8 +174,8 @@ class _Copier:
         if store == self._store and format_ != FORMAT_VERSION:
             raise DataError(f"store format {format_}", where=self._where, allowed=f"format {FORMAT_VERSION}")
         self._replace = store != self._store
-        given = {"id": store, "owner": self._owner, "dead": owner if _ended(owner) else "-", "lease": self._lease}
-        taken = self._sure(writes.LEASE, given)
+        dead = owner if _ended(owner) else "-"
+        taken = self._sure(writes.LEASE, id=store, owner=self._owner, dead=dead, lease=self._lease)
         if not taken:
             left = max(0, int(self._connection.read(writes.STORE)[0][5])) / 1000
             raise BackendUnavailableError(
@@ -186,7 +186,7 @@ class _Copier:
     def release(self) -> None:
         """Give the lease back, if the server can be reached."""
         with contextlib.suppress(GraphRouteError):
-            self._connection.write(writes.RELEASE, {"owner": self._owner})
+            self._connection.write(writes.RELEASE, {"p": {"owner": self._owner}})
 
     # The copy -----------------------------------------------------------------------------------------------------------
 
@@ -245,6 +245,16 @@ class _Copier:
         text = json.dumps({"sequence": journal.target, "values": settings}, ensure_ascii=False, sort_keys=True)
         self._advance(writes.PUBLISH, "", rows=rows, sequence=journal.target, settings=text)
         self._published = journal.target
+        if not journal.since:
+            self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Have the server plan what later copies and erasures send: nobody waits for a plan at the end of a first copy.
+
+        Without parameters no statement passes its guard. EXPLAIN would not do: what it prepares is not all that a run needs.
+        """
+        with contextlib.suppress(GraphRouteError):
+            self._connection.transaction([(query, {"p": {}}) for query in CHANGING])
 
     def _copy_born(self, sql: sqlite3.Connection, table: Table, journal: _Journal) -> _Journal:
         after = journal.after
@@ -256,7 +266,7 @@ class _Copier:
         bound = {"since": journal.since, "target": journal.target, **{f"a{i}": value for i, value in enumerate(after)}}
         keys = len(table.start)
         self._stage(f"copy {table.name}")
-        for rows, last in self._batches(sql.execute(table.select, bound), table):
+        for rows, last in self._batches(sql.execute(table.later if journal.since else table.select, bound), table):
             journal = _Journal(journal.since, journal.target, journal.at, journal.step, last[:keys], journal.turn + 1)
             query = table.copy if isinstance(table.copy, Query) else table.copy(last[0])
             self._advance(query, journal.text(), rows=rows)
@@ -346,7 +356,7 @@ class _Copier:
             send()
         gone = [{"passage": passage, "identity": identity} for passage, identity in sorted(held)]
         for begin in range(0, len(gone), self._batch):
-            self._sure(writes.DROP_VECTORS, {"rows": gone[begin : begin + self._batch]})
+            self._sure(writes.DROP_VECTORS, rows=gone[begin : begin + self._batch])
         self._staged()
 
     def _put_vectors_on_passages(self, journal: _Journal) -> None:
@@ -356,8 +366,7 @@ class _Copier:
 
         def keep_lease(_: str, done: int, total: int) -> None:
             nonlocal before
-            if not self._connection.write(writes.RENEW, {"owner": self._owner, "lease": self._lease}):
-                raise BackendUnavailableError("another process has taken over the copy", where=self._where)
+            self._leased(writes.RENEW)
             self._moved(done - before)
             before = done
 
@@ -368,10 +377,9 @@ class _Copier:
 
     def _forget(self, oldest: int) -> None:
         """Delete what only snapshots older than `oldest` can read. Their views raise SnapshotError from then on."""
-        self._sure(writes.FORGET_SNAPSHOTS, {"owner": self._owner, "lease": self._lease, "oldest": oldest})
-        for query in (writes.FORGET_FACTS, writes.FORGET_ROWS):
-            self._repeat(query, oldest=oldest)
-        self._sure(writes.FORGET_DIGESTS, {"oldest": oldest})
+        if self._leased(writes.FORGET_SNAPSHOTS, oldest=oldest):
+            for query in (writes.FORGET_FACTS, writes.FORGET_ROWS):
+                self._repeat(query, oldest=oldest)
 
     def _reset(self) -> None:
         """Drop all data. Readers find no snapshot until the copy is whole."""
@@ -389,9 +397,7 @@ class _Copier:
 
     def _repeat(self, query: Query, count: bool = True, **parameters: object) -> None:
         while True:
-            if not self._sure(writes.RENEW, {"owner": self._owner, "lease": self._lease}):
-                raise BackendUnavailableError("another process has taken over the copy", where=self._where)
-            size = self._sure(query, {"limit": _WIPED_AT_ONCE, "live": LIVE, **parameters})[0][0]
+            size = self._leased(query, limit=_WIPED_AT_ONCE, **parameters)
             if count:
                 self._forgotten += size
             if size < _WIPED_AT_ONCE:
@@ -399,12 +405,19 @@ class _Copier:
 
     # One transaction ------------------------------------------------------------------------------------------------------
 
-    def _sure(self, query: Query, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+    def _sure(self, query: Query, **parameters: object) -> list[tuple[Any, ...]]:
         """Run a statement that may be run twice; once more if nobody knows whether it was kept."""
         try:
-            return self._connection.write(query, parameters)
+            return self._connection.write(query, {"p": parameters})
         except OutcomeUnknownError:
-            return self._connection.write(query, parameters)
+            return self._connection.write(query, {"p": parameters})
+
+    def _leased(self, query: Query, **parameters: object) -> Any:
+        """Run a statement that renews the lease and may be run twice; its value."""
+        done = self._sure(query, owner=self._owner, lease=self._lease, **parameters)
+        if not done:
+            raise BackendUnavailableError("another process has taken over the copy", where=self._where)
+        return done[0][0]
 
     def _advance(self, query: Query, journal: str, rows: Sequence[Properties] = (), **more: object) -> None:
         """Run a guarded statement that moves the journal. If nobody knows whether it was kept, the journal does."""
@@ -419,7 +432,7 @@ class _Copier:
         }
         for _ in range(3):
             try:
-                done = self._connection.write(query, given)
+                done = self._connection.write(query, {"p": given})
             except OutcomeUnknownError:
                 now = self._connection.read(writes.STORE)[0]
                 if now[4] == self._owner and now[3] == journal:
@@ -499,7 +512,7 @@ def _rows_of(connection: Neo4jConnection, table: Table, size: int) -> Iterator[l
     assert table.page is not None
     after, limit = table.first, size
     while True:
-        rows = connection.read(table.page, {"after": after, "limit": limit}, deadline=_deadline(connection))
+        rows = connection.read(table.page, {"p": {"after": after, "limit": limit}}, deadline=_deadline(connection))
         full = len(rows) == limit
         if table.name == "adjacency":
             page = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,8 +11,14 @@ from graphroute.stores.neo4j import writes
 from graphroute.stores.neo4j.connection import Query
 from graphroute.stores.neo4j.facts import fact_hash, lookup_form
 from graphroute.stores.neo4j.search_fields import search_fields
+from graphroute.stores.schema import LIVE
 
 Properties = dict[str, Any]
+
+
+_ENDED: Final = f"born <= :since AND died > :since AND died <= :target AND died < {LIVE:d}"
+"""The last condition is that of the index of ended rows."""
+_BORN: Final = re.compile(r"\b((?:\w\.)?born) > :since\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +45,11 @@ class Table:
     indexed: tuple[str, ...] = ()
     make: Callable[[Properties], Properties] | None = None
     make_ended: Callable[[Properties], Properties] | None = None
+
+    @property
+    def later(self) -> str:
+        """`select` where :since is a snapshot, through the index of the rows that the first one did not have."""
+        return _BORN.sub(r"\1 > 1 AND \1 > :since", self.select)
 
 
 def _with_lookup(column: str) -> Callable[[Properties], Properties]:
@@ -119,7 +131,7 @@ TABLES: Final[tuple[Table, ...]] = (
         select="SELECT key, id, generation, hash, labels, scope, parent, kind, node, lang, low, high, timestamp, origin, extra, "
         "born, died, title, text FROM source WHERE born > :since AND born <= :target AND key > :a0 ORDER BY key",
         copy=writes.COPY_SOURCE,
-        ended="SELECT key, died FROM source WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT key, died FROM source WHERE {_ENDED}",
         end=writes.END_SOURCE,
         exists="SELECT 1 FROM source WHERE key = ?",
         identity=("key",),
@@ -155,7 +167,7 @@ TABLES: Final[tuple[Table, ...]] = (
         "LEFT JOIN passage_terms w ON w.passage = p.key "
         "WHERE p.born > :since AND p.born <= :target AND p.key > :a0 ORDER BY p.key",
         copy=writes.COPY_PASSAGE,
-        ended="SELECT key, died FROM passage WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT key, died FROM passage WHERE {_ENDED}",
         end=writes.END_PASSAGE,
         exists="SELECT 1 FROM passage WHERE key = ?",
         identity=("key",),
@@ -171,7 +183,7 @@ TABLES: Final[tuple[Table, ...]] = (
         select="SELECT entity, scope, via, born, died FROM entity_scope WHERE born > :since AND born <= :target "
         "AND (entity, scope, via, born) > (:a0, :a1, :a2, :a3) ORDER BY entity, scope, via, born",
         copy=writes.COPY_ENTITY_SCOPE,
-        ended="SELECT entity, scope, via, born, died FROM entity_scope WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT entity, scope, via, born, died FROM entity_scope WHERE {_ENDED}",
         end=writes.END_ENTITY_SCOPE,
         exists="SELECT 1 FROM entity_scope WHERE entity = ? AND scope = ? AND via = ? AND born = ?",
         identity=("entity", "scope", "via", "born"),
@@ -185,7 +197,7 @@ TABLES: Final[tuple[Table, ...]] = (
         select="SELECT id, born, died, types, names, hash FROM entity WHERE born > :since AND born <= :target "
         "AND (id, born) > (:a0, :a1) ORDER BY id, born",
         copy=writes.COPY_ENTITY_RECORD,
-        ended="SELECT id, born, died FROM entity WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT id, born, died FROM entity WHERE {_ENDED}",
         end=writes.END_ENTITY_RECORD,
         exists="SELECT 1 FROM entity WHERE id = ? AND born = ?",
         identity=("id", "born"),
@@ -199,8 +211,7 @@ TABLES: Final[tuple[Table, ...]] = (
         select="SELECT entity, type, basis, scope, born, died FROM entity_type WHERE born > :since AND born <= :target "
         "AND (entity, type, basis, scope, born) > (:a0, :a1, :a2, :a3, :a4) ORDER BY entity, type, basis, scope, born",
         copy=writes.COPY_ENTITY_TYPE,
-        ended="SELECT entity, type, basis, scope, born, died FROM entity_type "
-        "WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT entity, type, basis, scope, born, died FROM entity_type WHERE {_ENDED}",
         end=writes.END_ENTITY_TYPE,
         exists="SELECT 1 FROM entity_type WHERE entity = ? AND type = ? AND basis = ? AND scope = ? AND born = ?",
         identity=("entity", "type", "basis", "scope", "born"),
@@ -214,7 +225,7 @@ TABLES: Final[tuple[Table, ...]] = (
         select="SELECT key, entity, source, type, scope, born, died FROM entity_source "
         "WHERE born > :since AND born <= :target AND key > :a0 ORDER BY key",
         copy=writes.COPY_ENTITY_SOURCE,
-        ended="SELECT key, entity, died FROM entity_source WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT key, entity, died FROM entity_source WHERE {_ENDED}",
         end=writes.END_ENTITY_SOURCE,
         exists="SELECT 1 FROM entity_source WHERE key = ?",
         identity=("key",),
@@ -228,7 +239,7 @@ TABLES: Final[tuple[Table, ...]] = (
         select="SELECT key, entity, name, source, start, end, scope, born, died FROM name "
         "WHERE born > :since AND born <= :target AND key > :a0 ORDER BY key",
         copy=writes.COPY_NAME,
-        ended="SELECT key, entity, died FROM name WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT key, entity, died FROM name WHERE {_ENDED}",
         end=writes.END_NAME,
         exists="SELECT 1 FROM name WHERE key = ?",
         identity=("key",),
@@ -243,8 +254,7 @@ TABLES: Final[tuple[Table, ...]] = (
         "AND (key, entity, via, basis, scope, born) > (:a0, :a1, :a2, :a3, :a4, :a5) "
         "ORDER BY key, entity, via, basis, scope, born",
         copy=writes.COPY_ALIAS,
-        ended="SELECT key, entity, via, basis, scope, born, died FROM alias "
-        "WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT key, entity, via, basis, scope, born, died FROM alias WHERE {_ENDED}",
         end=writes.END_ALIAS,
         exists="SELECT 1 FROM alias WHERE key = ? AND entity = ? AND via = ? AND basis = ? AND scope = ? AND born = ?",
         identity=("key", "entity", "via", "basis", "scope", "born"),
@@ -275,7 +285,7 @@ TABLES: Final[tuple[Table, ...]] = (
         select="SELECT row, entity, key, value, folded, number, instant, low, high, source, start, end, scope, born, died "
         "FROM attribute WHERE born > :since AND born <= :target AND row > :a0 ORDER BY row",
         copy=writes.COPY_ATTRIBUTE,
-        ended="SELECT row, entity, died FROM attribute WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT row, entity, died FROM attribute WHERE {_ENDED}",
         end=writes.END_ATTRIBUTE,
         exists="SELECT 1 FROM attribute WHERE row = ?",
         identity=("row",),
@@ -304,7 +314,7 @@ TABLES: Final[tuple[Table, ...]] = (
         select="SELECT key, id, subject, predicate, object, low, high, hash, attributes, extraction_version, review_status, born, "
         "died FROM assertion WHERE born > :since AND born <= :target AND key > :a0 ORDER BY key",
         copy=writes.COPY_ASSERTION,
-        ended="SELECT key, died FROM assertion WHERE born <= :since AND died > :since AND died <= :target",
+        ended=f"SELECT key, died FROM assertion WHERE {_ENDED}",
         end=writes.END_ASSERTION,
         exists="SELECT 1 FROM assertion WHERE key = ?",
         identity=("key",),
@@ -338,8 +348,8 @@ TABLES: Final[tuple[Table, ...]] = (
         "CROSS JOIN support_member m ON m.support_set = s.key WHERE s.born > :since AND s.born <= :target "
         "AND s.key >= :a0 AND (s.key, m.ordinal) > (:a0, :a1) ORDER BY s.key, m.ordinal",
         copy=writes.COPY_SUPPORT,
-        ended="SELECT s.key, s.died, a.id AS assertion_id FROM support_set s CROSS JOIN assertion a ON a.key = s.assertion "
-        "WHERE s.born <= :since AND s.died > :since AND s.died <= :target",
+        ended=f"SELECT s.key, s.died, a.id AS assertion_id FROM (SELECT * FROM support_set WHERE {_ENDED}) s "
+        "CROSS JOIN assertion a ON a.key = s.assertion",
         end=writes.END_SUPPORT,
         exists="SELECT 1 FROM support_set WHERE key = ?",
         identity=("key",),
@@ -357,7 +367,7 @@ TABLES: Final[tuple[Table, ...]] = (
         "ORDER BY predicate, node, other, low, high, scope, born",
         copy=writes.copy_fact,
         ended="SELECT predicate, node, other, low, high, scope, born, died FROM adjacency "
-        "WHERE direction = 0 AND born <= :since AND died > :since AND died <= :target",
+        f"WHERE direction = 0 AND {_ENDED}",
         end=writes.END_FACT,
         exists="SELECT 1 FROM adjacency WHERE predicate = ? AND node = ? AND direction = 0 AND other = ? AND low = ? AND high = ? "
         "AND scope = ? AND born = ?",
@@ -368,6 +378,16 @@ TABLES: Final[tuple[Table, ...]] = (
     ),
 )
 """In the order in which they are copied."""
+
+CHANGING: Final[tuple[Query, ...]] = (
+    *(table.copy for table in TABLES if isinstance(table.copy, Query)),
+    *(table.end for table in TABLES if table.end is not None),
+    writes.DROP_VECTORS,
+    writes.FORGET_SNAPSHOTS,
+    writes.FORGET_FACTS,
+    writes.FORGET_ROWS,
+)
+"""What changes a store on the server, but for facts that are born. Each finds its rows by an index, whatever the store's size."""
 
 
 def properties_of(
