@@ -16,9 +16,13 @@ RUNNERS = {"execute", "executemany", "executescript"}
 BUILDERS = {
     "_date": "parts of the texts over mapped graphs; made of names of variables",
     "_fact": "as `_date`",
+    "_id": "as `_date`",
     "_label": "as `_date`",
     "_readable": "as `_date`",
+    "_step": "as `_date`",
+    "_steps": "as `_date`, with a number of hops",
     "_values": "as `_date`",
+    "_walk": "as `_steps`",
     "alive": "validity of a row at a snapshot; holds the snapshot's number",
     "relationship_type": "a predicate in quotation marks, escaped; only where facts are written",
     "attribute_condition": "operators from a closed table, with `?` for values",
@@ -38,7 +42,7 @@ PIECES: dict[str, tuple[str, ...]] = {
 """Functions that pass text on to a query, with those parameters; what callers give for them is checked instead."""
 
 EXCEPTIONS: dict[str, str] = {
-    "stores/catalog/sqlite.py:_where_rows": "conditions of attribute_condition, joined",
+    "stores/catalog/sqlite.py:_where": "columns of its callers, conditions of attribute_condition, joined",
     "stores/database.py:_prepare": "the statements of the schema",
     "stores/database.py:_scope_table": "a temporary table's number",
     "stores/graph/sqlite.py:_level": "columns and order of its callers, conditions of the builders",

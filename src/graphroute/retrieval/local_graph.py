@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from graphroute.retrieval.base import Backends
 from graphroute.retrieval.plan import before_now, cypher_of, describe, pattern_of
 from graphroute.stores.graph.base import HARD_MAX_PATHS
-from graphroute.types.graph import Attribute, Direction, Fact, Hop, Path, PathPattern
+from graphroute.types.graph import Attribute, Direction, Fact, Hop, Path, PathPattern, TopEnds
 from graphroute.types.ontology import RelationKind
 from graphroute.types.query import Branch, DateMode, HopReading, Operation, ParsedQuery, Reading
 from graphroute.types.retrieval import Binding, Hit, RetrievalResult, ScoreKind, Verdict
@@ -227,9 +227,14 @@ class LocalGraph:
         patterns = self._patterns(reading, view=view)
         if not patterns:
             branch = reading.branches[0]
+            if reading.operation is Operation.COUNT:
+                number = self._backends.catalog.count_where(branch.start_types, reading.filters, view=view)
+                return _counted(number, (), anchors)
             ids = self._backends.catalog.entities_where(branch.start_types, reading.filters, view=view)
             return self._answer(reading, ids, (), anchors, view=view)
         exact = self._needs_paths(reading, patterns)
+        if reading.operation is Operation.COUNT and not exact:
+            return self._count(reading, patterns, anchors, view=view, limits=limits, deadline=deadline)
         paths_by_branch: list[tuple[Path, ...]] = []
         sets: list[set[str]] = []
         stale = 0
@@ -254,11 +259,7 @@ class LocalGraph:
                 (), (), anchors, truncated, stale=stale, reason=reason, expired=expired, unknown=truncated is not None
             )
         if not exact:
-            for _, pattern in patterns:
-                last = replace(pattern.hops[-1], ends=bindings)
-                narrowed = replace(pattern, hops=(*pattern.hops[:-1], last))
-                found = graph.paths(narrowed, view=view, deadline=deadline)
-                paths_by_branch.append(tuple(p for p in found.paths if _share_instant(p, self._kinds())))
+            paths_by_branch = self._paths_to(bindings, patterns, view=view, deadline=deadline)
         chosen_ends = bindings
         if reading.operation in (Operation.FIRST, Operation.LAST) and reading.attribute is None:
             chosen_ends, paths_by_branch = _extreme_by_time(reading.operation, paths_by_branch)
@@ -273,6 +274,51 @@ class LocalGraph:
         outcome.truncated_by = truncated
         outcome.evidence_truncated = cut
         return outcome
+
+    def _count(
+        self,
+        reading: Reading,
+        patterns: Sequence[tuple[Branch, PathPattern]],
+        anchors: tuple[str, ...],
+        *,
+        view: View,
+        limits: Limits,
+        deadline: float | None,
+    ) -> _Outcome:
+        """The store counts; its evidence is read for no more of the entities counted than there may be paths."""
+        found = self._backends.graph.count_ends(
+            [pattern for _, pattern in patterns],
+            united=reading.combine != "all",
+            first=limits.max_paths,
+            view=view,
+            deadline=deadline,
+        )
+        if not found.number:
+            expired = self._expired(patterns, reading, view=view, deadline=deadline)
+            reason = "no fact in force at the instant asked about" if expired else "no valid readable fact"
+            return _Outcome((), (), anchors, reason=reason, expired=expired)
+        paths = self._paths_to(found.first, patterns, view=view, deadline=deadline)
+        hits, cut = _choose(paths, found.first, limits.max_paths, joined=reading.combine == "all")
+        outcome = _counted(found.number, hits, anchors)
+        outcome.evidence_truncated = cut or found.number > len(found.first)
+        return outcome
+
+    def _paths_to(
+        self,
+        ends: tuple[str, ...],
+        patterns: Sequence[tuple[Branch, PathPattern]],
+        *,
+        view: View,
+        deadline: float | None,
+    ) -> list[tuple[Path, ...]]:
+        """For each branch the paths to some of the entities that it reaches."""
+        paths = []
+        for _, pattern in patterns:
+            last = replace(pattern.hops[-1], ends=ends)
+            narrowed = replace(pattern, hops=(*pattern.hops[:-1], last))
+            found = self._backends.graph.paths(narrowed, view=view, deadline=deadline)
+            paths.append(tuple(p for p in found.paths if _share_instant(p, self._kinds())))
+        return paths
 
     def _needs_paths(self, reading: Reading, patterns: Sequence[tuple[Branch, PathPattern]]) -> bool:
         """Bindings need whole paths where facts may be stale, must be ordered, or must share an instant inside a range."""
@@ -363,9 +409,7 @@ class LocalGraph:
     ) -> _Outcome:
         ids = tuple(ends)
         if reading.operation is Operation.COUNT:
-            if not ids:
-                return _Outcome((), (), anchors, reason="nothing to count")
-            return _Outcome((Binding(id=None, display=str(len(ids))),), hits, anchors, reason=f"{len(ids)} counted")
+            return _counted(len(ids), hits, anchors)
         if reading.operation is Operation.EXISTS:
             return _Outcome((Binding(id=None, display="yes"),), hits, anchors, reason="a path exists")
         names = self._backends.catalog.entities(ids, view=view)
@@ -402,34 +446,25 @@ class LocalGraph:
         if not patterns:
             return _Outcome((), (), anchors, reason="nothing to count")
         _, pattern = patterns[0]
-        counts: dict[str, set[str]] = {}
         stale = 0
         truncated: str | None = None
+        most = reading.operation is Operation.MOST
         if self._needs_paths(reading, patterns[:1]):
             kept, stale, truncated = self._valid_paths(pattern, query, view=view, deadline=deadline)
-            for path in kept:
-                counts.setdefault(path.end, set()).add(path.nodes[-2])
+            top = TopEnds.of(((path.nodes[-2], path.end) for path in kept), most=most)
         else:
-            before = pattern.starts
-            if len(pattern.hops) > 1:
-                before = graph.reach(replace(pattern, hops=pattern.hops[:-1]), view=view, deadline=deadline)
-            tail = PathPattern(starts=before, hops=pattern.hops[-1:], limit=HARD_MAX_PATHS)
-            for start, ends in graph.reach_from(tail, view=view, deadline=deadline):
-                for end in ends:
-                    counts.setdefault(end, set()).add(start)
-        if not counts:
+            top = graph.top_ends(pattern, most=most, view=view, deadline=deadline)
+        winners = top.ends
+        if not winners:
             reason = "every path rests on a source past its maximum age" if stale else "nothing to count"
             return _Outcome((), (), anchors, truncated, stale=stale, reason=reason, unknown=truncated is not None)
-        sizes = {end: len(starts) for end, starts in counts.items()}
-        extreme = max(sizes.values()) if reading.operation is Operation.MOST else min(sizes.values())
-        winners = tuple(sorted(end for end, size in sizes.items() if size == extreme))
         narrowed = replace(pattern, hops=(*pattern.hops[:-1], replace(pattern.hops[-1], ends=winners)))
         shown, _, _ = self._valid_paths(narrowed, query, view=view, deadline=deadline)
         hits, cut = _choose([shown], winners, limits.max_paths, joined=False)
         outcome = self._answer(reading, winners, hits, anchors, view=view)
         outcome.stale = stale
         outcome.truncated_by = truncated
-        outcome.reason = f"{extreme} each of {len(sizes)} candidates"
+        outcome.reason = f"{top.size} each of {top.groups} candidates"
         outcome.evidence_truncated = cut
         return outcome
 
@@ -544,6 +579,12 @@ class LocalGraph:
                 assert first.instant is not None
                 return first.instant, self._value_hits([first], view=view)
         return None
+
+
+def _counted(number: int, hits: tuple[Hit, ...], anchors: tuple[str, ...]) -> _Outcome:
+    if not number:
+        return _Outcome((), (), anchors, reason="nothing to count")
+    return _Outcome((Binding(id=None, display=str(number)),), hits, anchors, reason=f"{number} counted")
 
 
 def _same_relations(one: Reading, other: Reading) -> bool:

@@ -215,6 +215,8 @@ class CatalogConformance:
             assert where(["kep"], [AttributeFilter("size", "ge", "7")], view=catalog.view(reader=BOTH)) == ("kep:4818",)
             assert where(["kep"], [AttributeFilter("size", "ge", "7")], view=red) == ()
             assert where(["kep"], [AttributeFilter("size", "ge", "seven")], view=catalog.view(reader=BOTH)) == ()
+            assert catalog.count_where(["kep"], [AttributeFilter("status", "eq", "beta")], view=red) == 1
+            assert catalog.count_where(["kep"], [AttributeFilter("size", "ge", "7")], view=red) == 0
 
     def test_labels_are_opaque_and_no_label_means_nobody(self) -> None:
         world = World(

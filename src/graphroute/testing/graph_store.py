@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from graphroute.errors import DeadlineError
 from graphroute.stores.catalog.base import Catalog
@@ -19,7 +21,7 @@ from graphroute.testing.strategies import (
     trails_of,
     visible_world,
 )
-from graphroute.types.graph import Assertion, Direction, HopPattern, Path, PathPattern
+from graphroute.types.graph import Assertion, Direction, EndCount, HopPattern, Path, PathPattern, TopEnds
 from graphroute.types.reader import Reader
 from graphroute.types.source import Source, SourceSpan
 from graphroute.types.time import Interval, TimeFilter, TimeMode
@@ -92,6 +94,69 @@ class GraphStoreConformance:
         for path in expected:
             pairs.setdefault(path.start, set()).add(path.end)
         assert list(graph.reach_from(pattern, view=view)) == [(s, tuple(sorted(pairs[s]))) for s in sorted(pairs)]
+
+    def test_counts_and_tops_equal_every_fact_tried_at_every_step(self) -> None:
+        counted = 0
+        for seed in range(self.cases):
+            world = random_world(seed)
+            rng = seeded(seed + 1_000)
+            with self.opened(world) as (catalog, graph):
+                for reader in READERS:
+                    view = catalog.view(reader=reader)
+                    seen = visible_world(world, reader.labels)
+                    for _ in range(5):
+                        counted += self.check_counts(seen, [random_pattern(rng, world) for _ in range(2)], graph, view)
+        assert counted
+
+    @staticmethod
+    def check_counts(seen: World, patterns: Sequence[PathPattern], graph: GraphStore, view: View) -> int:
+        """Raise AssertionError where the store counts otherwise than the visible world; how many entities there were."""
+        sets = [{path.end for path in trails_of(seen, pattern)} for pattern in patterns]
+        for united, ends in ((True, set.union(*sets)), (False, set.intersection(*sets))):
+            expected = EndCount(len(ends), tuple(sorted(ends)[:2]))
+            assert graph.count_ends(patterns, united=united, first=2, view=view) == expected
+        pattern = patterns[0]
+        assert graph.count_ends([pattern], view=view) == EndCount(len(sets[0]))
+        before = set(pattern.starts)
+        if len(pattern.hops) > 1:
+            before = {path.end for path in trails_of(seen, replace(pattern, hops=pattern.hops[:-1]))}
+        tail = PathPattern(tuple(before), pattern.hops[-1:], 1)
+        pairs = {(path.start, path.end) for path in trails_of(seen, tail)}
+        for most in (True, False):
+            assert graph.top_ends(pattern, most=most, view=view) == TopEnds.of(pairs, most=most)
+        return sum(map(len, sets))
+
+    def test_counts_by_hand(self) -> None:
+        world = graph_world(
+            ("A", "has", "x"), ("A", "has", "y"), ("B", "has", "y"), ("C", "has", "z"),
+            ("x", "in", "P"), ("y", "in", "P"), ("z", "in", "Q"), ("x", "in", "x"), ("P", "has", "A"),
+        )  # fmt: skip
+        with self.opened(world) as (catalog, graph):
+            view = catalog.view(reader=ANYONE)
+            has, held = HopPattern(("has",), Direction.FORWARD), HopPattern(("has",), Direction.BACKWARD)
+            inside = HopPattern(("in",), Direction.FORWARD)
+
+            def number(*patterns: tuple[tuple[str, ...], tuple[HopPattern, ...]], united: bool = False) -> EndCount:
+                asked = [PathPattern(starts, hops, 1) for starts, hops in patterns]
+                return graph.count_ends(asked, united=united, first=9, view=view)
+
+            assert number((("A",), (has,))) == EndCount(2, ("x", "y"))
+            # Who has what A has: not A itself. Of both, each reaches the other only.
+            assert number((("A",), (has, held))) == EndCount(1, ("B",))
+            assert number((("A", "B"), (has, held))) == EndCount(2, ("A", "B"))
+            assert number((("C",), (has, held))) == EndCount(0)
+            assert number((("A", "B", "C"), (has, inside))) == EndCount(2, ("P", "Q"))
+            assert number((("A",), (has,)), (("B",), (has,))) == EndCount(1, ("y",))
+            assert number((("A",), (has,)), (("C",), (has,)), united=True) == EndCount(3, ("x", "y", "z"))
+            # The loop of x leads nowhere, and A is come back to only from another start.
+            assert number((("A",), (has, inside, has))) == EndCount(0)
+            assert number((("B",), (has, inside, has))) == EndCount(1, ("A",))
+            assert number(((), (has,))) == number((("gone",), (has,))) == EndCount(0)
+            every = PathPattern(("A", "B", "C"), (has, inside), 1)
+            assert graph.top_ends(every, view=view) == TopEnds(("P",), 2, 2)
+            assert graph.top_ends(every, most=False, view=view) == TopEnds(("Q",), 1, 2)
+            assert graph.top_ends(replace(every, hops=(held,)), view=view) == TopEnds(("P",), 1, 1)
+            assert graph.top_ends(replace(every, starts=("Q",)), view=view) == TopEnds()
 
     def test_facts_are_the_readable_ones(self) -> None:
         for seed in range(self.cases):

@@ -442,6 +442,7 @@ def readout(catalog: Catalog, graph: GraphStore, *, view: View, world: World, se
         ("attributes at", catalog.attributes(entities, ["level"], view=view, time=time)),
         ("attribute_values", catalog.attribute_values(values, view=view)),
         ("entities_where", catalog.entities_where((*TYPES, UNTYPED), [test], view=view, time=time)),
+        ("count_where", catalog.count_where((*TYPES, UNTYPED), [test], view=view, time=time)),
         ("entities_where of a type", catalog.entities_where(one_type, [], view=view)),
         ("supports", sorted(catalog.supports(assertions, view=view).items())),
         ("facts_of_sources", sorted(catalog.facts_of_sources(sources, view=view).items())),
@@ -462,6 +463,8 @@ def readout(catalog: Catalog, graph: GraphStore, *, view: View, world: World, se
         pattern = random_pattern(rng, world)
         answers.append((f"paths {number}", graph.paths(pattern, view=view)))
         answers.append((f"reach {number}", graph.reach(pattern, view=view)))
+        answers.append((f"count_ends {number}", graph.count_ends([pattern, to_type], first=3, view=view)))
+        answers.append((f"top_ends {number}", graph.top_ends(pattern, view=view)))
         answers.append((f"reach_from {number}", graph.reach_from(pattern, view=view)))
     return [(name, repr(answer)) for name, answer in answers]
 

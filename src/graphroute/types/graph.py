@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Self
 
 from graphroute.types.source import SourceSpan
 from graphroute.types.time import ALWAYS, ANY_TIME, Instant, Interval, TimeFilter
@@ -173,6 +175,35 @@ class PathSet:
 
     paths: tuple[Path, ...]
     truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EndCount:
+    """How many entities trails end at. `first`: the lowest ids of them, as many as were asked for."""
+
+    number: int
+    first: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopEnds:
+    """The entities with the most or fewest distinct entities one hop before them, in id order.
+
+    `size`: that number, 0 if nothing is reached; `groups`: how many entities were compared.
+    """
+
+    ends: tuple[str, ...] = ()
+    size: int = 0
+    groups: int = 0
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]], *, most: bool) -> Self:
+        """Of pairs of an entity and the one that a hop reaches from it."""
+        sizes = Counter(end for _, end in set(pairs))
+        if not sizes:
+            return cls()
+        size = max(sizes.values()) if most else min(sizes.values())
+        return cls(tuple(sorted(end for end, number in sizes.items() if number == size)), size, len(sizes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ import pytest
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.graph.base import GraphStore
 from graphroute.stores.neo4j.migrate import migrate
+from graphroute.stores.neo4j.queries import COUNT_ENDS, PLANNED, TOP_ENDS
 from graphroute.testing.graph_store import GraphStoreConformance
 from graphroute.testing.neo4j import ServerWorlds
 from graphroute.testing.strategies import World
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.integration
 def worlds(request: pytest.FixtureRequest, neo4j_lease: Callable[..., Any]) -> Iterator[ServerWorlds]:
     with neo4j_lease(request.param) as server, server.connect() as connection:
         migrate(connection)
+        connection.warm((query, PLANNED) for query in (COUNT_ENDS, TOP_ENDS))
         yield ServerWorlds(connection)
 
 

@@ -13,12 +13,22 @@ from graphroute.stores.mapped import elements, queries
 from graphroute.stores.mapped_ports import MappedStores, open_mapped
 from graphroute.testing.property_graph import PropertyGraph
 from graphroute.testing.strategies import World, facts_of, passes, seeded, trails_of
-from graphroute.types.graph import Assertion, Attribute, AttributeFilter, Direction, HopPattern, PathPattern
+from graphroute.types.graph import (
+    Assertion,
+    Attribute,
+    AttributeFilter,
+    Direction,
+    EndCount,
+    HopPattern,
+    PathPattern,
+    TopEnds,
+)
 from graphroute.types.mapping import DateMapping, GraphMapping, NodeMapping, RelationMapping
 from graphroute.types.ontology import AttributeType, EntityType, Ontology, RelationType
 from graphroute.types.reader import Reader
 from graphroute.types.source import Source, SourceSpan
 from graphroute.types.time import ANY_TIME, Interval, TimeFilter, TimeMode, datetime_of
+from graphroute.types.view import View
 
 DAY = 86_400_000_000
 LABELS = {"Plain": ("id", int), "with `ticks`": ("the key", str), "Third one": ("id", str)}
@@ -223,6 +233,8 @@ def differences(
             )
             if stores.catalog.entities_where([kind], [test], view=view) != expected:
                 wrong.append(f"{reader.id}: entities of {kind} by level")
+            if stores.catalog.count_where([kind], [test], view=view) != len(expected):
+                wrong.append(f"{reader.id}: number of {kind} by level")
         for number in range(12):
             pattern = random_pattern(rng, ids)
             trails = trails_of(world, pattern)
@@ -231,7 +243,33 @@ def differences(
                 wrong.append(f"{reader.id}: paths of {pattern} ({number})")
             if stores.graph.reach(pattern, view=view) != tuple(sorted({path.end for path in trails})):
                 wrong.append(f"{reader.id}: reach of {pattern} ({number})")
+            wrong.extend(
+                f"{reader.id}: {name} of {pattern} ({number})" for name in miscounted(stores, world, pattern, view)
+            )
     return wrong
+
+
+def miscounted(stores: MappedStores, world: World, pattern: PathPattern, view: View) -> Iterable[str]:
+    """Counts in which the store and the rules differ."""
+    from dataclasses import replace
+
+    ends = {path.end for path in trails_of(world, pattern)}
+    other = replace(pattern, hops=pattern.hops[:1])
+    others = {path.end for path in trails_of(world, other)}
+    for united, both in ((False, ends & others), (True, ends | others)):
+        found = stores.graph.count_ends([pattern, other], united=united, first=2, view=view)
+        if found != EndCount(len(both), tuple(sorted(both)[:2])):
+            yield f"count ({united})"
+    before = (
+        {path.end for path in trails_of(world, replace(pattern, hops=pattern.hops[:-1]))}
+        if len(pattern.hops) > 1
+        else pattern.starts
+    )
+    tail = PathPattern(tuple(before), pattern.hops[-1:], 1)
+    pairs = [(path.start, path.end) for path in trails_of(world, tail)]
+    for most in (True, False):
+        if stores.graph.top_ends(pattern, most=most, view=view) != TopEnds.of(pairs, most=most):
+            yield f"top ({most})"
 
 
 @pytest.mark.parametrize("names_limit", [1_000, 0])

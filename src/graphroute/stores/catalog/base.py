@@ -75,6 +75,17 @@ class Catalog(Protocol):
         """Ids of readable entities of the types that pass all filters, in id order."""
         ...
 
+    def count_where(
+        self,
+        types: Sequence[str],
+        filters: Sequence[AttributeFilter],
+        *,
+        view: View,
+        time: TimeFilter = ANY_TIME,
+    ) -> int:
+        """How many entities `entities_where` finds."""
+        ...
+
     def supports(self, assertion_ids: Iterable[str], *, view: View) -> Mapping[str, tuple[Support, ...]]:
         """For each assertion the spans of its readable support sets: sets newest first, members of a set together."""
         ...

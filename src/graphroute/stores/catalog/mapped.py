@@ -234,6 +234,24 @@ class MappedCatalog:
         found = self._elements.scan(view, labels, wanted)
         return tuple(key for key in sorted(found) if passes(filters, dict(zip(wanted, found[key], strict=True)), order))
 
+    def count_where(
+        self,
+        types: Sequence[str],
+        filters: Sequence[AttributeFilter],
+        *,
+        view: View,
+        time: TimeFilter = ANY_TIME,
+    ) -> int:
+        """How many entities `entities_where` finds, counted by the server for each group of equal values."""
+        labels = [self._elements.nodes[name].label for name in types if name in self._elements.nodes]
+        wanted = tuple(dict.fromkeys(test.key for test in filters))
+        order = self._elements.mapping.date_order
+        return sum(
+            number
+            for values, number in self._elements.value_counts(view, labels, wanted)
+            if passes(filters, dict(zip(wanted, values, strict=True)), order)
+        )
+
     def supports(self, assertion_ids: Iterable[str], *, view: View) -> Mapping[str, tuple[Support, ...]]:
         """Each readable relationship proves itself."""
         rows = self._elements.assertions(assertion_ids, view=view)

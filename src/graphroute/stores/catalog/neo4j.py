@@ -199,13 +199,12 @@ class Neo4jCatalog(RowCatalog):
     def _where_rows(
         self, types: Sequence[str], filters: Sequence[AttributeFilter], time: TimeFilter, view: View
     ) -> Iterable[str]:
-        values: Values = {
-            **scoped(view),
-            **bounds(time, "value_"),
-            "types": list(types),
-            "filters": tests(filters),
-        }
-        return [row[0] for row in ask(self._connection, queries.ENTITIES_WHERE, values)]
+        return [row[0] for row in ask(self._connection, queries.ENTITIES_WHERE, _where(types, filters, time, view))]
+
+    def _where_count(
+        self, types: Sequence[str], filters: Sequence[AttributeFilter], time: TimeFilter, view: View
+    ) -> int:
+        return int(ask(self._connection, queries.COUNT_WHERE, _where(types, filters, time, view))[0][0])
 
     # Supports -----------------------------------------------------------------------------------------------------------
 
@@ -240,3 +239,7 @@ def _by_id(ids: Iterable[str], rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in rows:
         found[row[0]].append(row)
     return found
+
+
+def _where(types: Sequence[str], filters: Sequence[AttributeFilter], time: TimeFilter, view: View) -> Values:
+    return {**scoped(view), **bounds(time, "value_"), "types": list(types), "filters": tests(filters)}

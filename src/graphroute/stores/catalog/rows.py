@@ -115,6 +115,12 @@ class RowCatalog(ABC):
         """Entities of the types that pass all filters."""
 
     @abstractmethod
+    def _where_count(
+        self, types: Sequence[str], filters: Sequence[AttributeFilter], time: TimeFilter, view: View
+    ) -> int:
+        """How many distinct ones those are."""
+
+    @abstractmethod
     def _support_rows(self, assertion_ids: Sequence[str], view: View) -> Iterable[Row]:
         """assertion, set, ordinal, source, start, end, then low, high, timestamp and kind of the source in force."""
 
@@ -331,6 +337,18 @@ class RowCatalog(ABC):
         wanted = _distinct(types)
         rows = self._where_rows(wanted, tuple(filters), time, view) if _asks(wanted, view) else ()
         return tuple(sorted(set(rows)))
+
+    def count_where(
+        self,
+        types: Sequence[str],
+        filters: Sequence[AttributeFilter],
+        *,
+        view: View,
+        time: TimeFilter = ANY_TIME,
+    ) -> int:
+        """How many entities `entities_where` finds."""
+        wanted = _distinct(types)
+        return self._where_count(wanted, tuple(filters), time, view) if _asks(wanted, view) else 0
 
     def supports(self, assertion_ids: Iterable[str], *, view: View) -> Mapping[str, tuple[Support, ...]]:
         """For each assertion the spans of its readable support sets: sets newest first, members of a set together.

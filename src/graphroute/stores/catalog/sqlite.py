@@ -155,6 +155,17 @@ class SqliteCatalog(RowCatalog):
     def _where_rows(
         self, types: Sequence[str], filters: Sequence[AttributeFilter], time: TimeFilter, view: View
     ) -> Iterable[str]:
+        return [row[0] for row in self._where("DISTINCT y.entity", types, filters, time, view)]
+
+    def _where_count(
+        self, types: Sequence[str], filters: Sequence[AttributeFilter], time: TimeFilter, view: View
+    ) -> int:
+        [(number,)] = self._where("count(DISTINCT y.entity)", types, filters, time, view)
+        return int(number)
+
+    def _where(
+        self, column: str, types: Sequence[str], filters: Sequence[AttributeFilter], time: TimeFilter, view: View
+    ) -> Iterable[Row]:
         scoped = f"{alive(view, 't')} AND {self._db.in_scopes(view, 't.scope')} AND {time_condition(time, 't.low', 't.high')}"
         conditions: list[str] = []
         parameters: list[object] = [json.dumps(types)]
@@ -162,13 +173,12 @@ class SqliteCatalog(RowCatalog):
             condition, values = attribute_condition(test, scoped, "y.entity")
             conditions.append(f" AND {condition}")
             parameters.extend(values)
-        rows = self._db.connection.execute(
-            "SELECT DISTINCT y.entity FROM json_each(?) j CROSS JOIN entity_type y ON y.type = j.value "
+        return self._db.connection.execute(
+            f"SELECT {column} FROM json_each(?) j CROSS JOIN entity_type y ON y.type = j.value "
             f"WHERE {typed(self._db, view)}{''.join(conditions)} AND EXISTS (SELECT 1 FROM entity_scope x "
             f"WHERE x.entity = y.entity AND {alive(view, 'x')} AND {self._db.in_scopes(view, 'x.scope')})",
             parameters,
         )
-        return [row[0] for row in rows]
 
     def _support_rows(self, assertion_ids: Sequence[str], view: View) -> Iterable[Row]:
         return self._db.connection.execute(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from graphroute.types.graph import Fact, PathPattern, PathSet
+from graphroute.types.graph import EndCount, Fact, PathPattern, PathSet, TopEnds
 from graphroute.types.time import ANY_TIME, TimeFilter
 from graphroute.types.view import View
 
@@ -35,6 +35,27 @@ class GraphStore(Protocol):
         self, pattern: PathPattern, *, view: View, deadline: float | None = None
     ) -> Sequence[tuple[str, tuple[str, ...]]]:
         """For each start that reaches anything, in id order, all entities a trail from it ends at, in id order."""
+        ...
+
+    def count_ends(
+        self,
+        patterns: Sequence[PathPattern],
+        *,
+        united: bool = False,
+        first: int = 0,
+        view: View,
+        deadline: float | None = None,
+    ) -> EndCount:
+        """How many entities trails of every pattern (`united`: of any) end at, exact; `PathPattern.limit` does not apply."""
+        ...
+
+    def top_ends(
+        self, pattern: PathPattern, *, most: bool = True, view: View, deadline: float | None = None
+    ) -> TopEnds:
+        """The entities that the last hop reaches from the most (else the fewest) distinct entities that the hops before it reach.
+
+        Exact over all groups; `PathPattern.limit` does not apply.
+        """
         ...
 
     def facts(

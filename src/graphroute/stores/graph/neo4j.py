@@ -5,14 +5,15 @@ from __future__ import annotations
 import time as clock
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from graphroute.stores.graph.trails import EdgeRow, FactKey, StepRow, TrailGraph
+from graphroute.stores.graph.trails import EdgeRow, FactKey, StepRow, TrailGraph, countable
 from graphroute.stores.neo4j import queries
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.facts import fact_hash
 from graphroute.stores.neo4j.reading import StoreCheck, Values, ask, bounds, scoped, tests
-from graphroute.types.graph import Direction, HopPattern
+from graphroute.types.graph import Direction, EndCount, HopPattern, PathPattern, TopEnds
 from graphroute.types.time import ANY_TIME, TimeFilter, TimeMode
 from graphroute.types.view import View
 
@@ -37,6 +38,40 @@ class Neo4jGraph(TrailGraph):
         super().__init__()
         self._connection = connection
         self._check = StoreCheck(connection)
+
+    def count_ends(
+        self,
+        patterns: Sequence[PathPattern],
+        *,
+        united: bool = False,
+        first: int = 0,
+        view: View,
+        deadline: float | None = None,
+    ) -> EndCount:
+        """How many entities trails of every pattern (`united`: of any) end at, counted by the server where walks can be (`countable`)."""
+        if not patterns or not all(_counted(pattern) for pattern in patterns):
+            return super().count_ends(patterns, united=united, first=first, view=view, deadline=deadline)
+        self._check.require(view, deadline)
+        walks = [_walk(pattern) for pattern in patterns] if view.scopes else []
+        if not walks:
+            return EndCount(0)
+        needed = 1 if united else len(walks)
+        values: Values = {**scoped(view), "patterns": walks, "needed": needed, "first": max(first, 0)}
+        [(number, ids)] = ask(self._connection, queries.COUNT_ENDS, values, deadline)
+        return EndCount(number, tuple(ids))
+
+    def top_ends(
+        self, pattern: PathPattern, *, most: bool = True, view: View, deadline: float | None = None
+    ) -> TopEnds:
+        """The entities that the last hop reaches from the most (else the fewest) distinct entities, grouped and counted by the server."""
+        if not _counted(pattern, grouped=True):
+            return super().top_ends(pattern, most=most, view=view, deadline=deadline)
+        self._check.require(view, deadline)
+        if not view.scopes:
+            return TopEnds()
+        values: Values = {**scoped(view), "patterns": [_walk(pattern)], "most": most}
+        rows = ask(self._connection, queries.TOP_ENDS, values, deadline)
+        return TopEnds(tuple(row[0] for row in rows), rows[0][1], rows[0][2]) if rows else TopEnds()
 
     def _edge_rows(
         self, nodes: Sequence[str], hop: HopPattern, view: View, deadline: float | None
@@ -112,6 +147,44 @@ class Neo4jGraph(TrailGraph):
         for fact, assertion_id in ask(self._connection, queries.ASSERTIONS_OF_FACTS, values, deadline):
             found[named[fact]].append(assertion_id)
         return {key: tuple(sorted(ids)) for key, ids in found.items()}
+
+
+def _counted(pattern: PathPattern, *, grouped: bool = False) -> bool:
+    """Whether the texts that count can walk it: they test attributes behind the last hop only.
+
+    `grouped`: the last hop starts anew, from whatever the hops before it reach.
+    """
+    if not all(hop.predicates for hop in pattern.hops) or any(hop.filters for hop in pattern.hops[:-1]):
+        return False
+    if not grouped:
+        return countable(pattern, hops=queries.MAX_HOPS)
+    before = replace(pattern, hops=pattern.hops[:-1])
+    return len(pattern.hops) == 1 or countable(before, hops=queries.MAX_HOPS - 1)
+
+
+def _walk(pattern: PathPattern) -> Values:
+    """A pattern as the texts that count take it: its last hop is in the last place."""
+    *inner, last = map(_hop, pattern.hops)
+    return {
+        "nodes": sorted(set(pattern.starts)),
+        "hops": [*inner, *([None] * (queries.MAX_HOPS - len(pattern.hops))), last],
+    }
+
+
+def _hop(hop: HopPattern) -> Values:
+    # The moment asked about also picks the attribute values in force; when a fact started does not.
+    moment = hop.time if hop.time.mode is TimeMode.OVERLAPS else ANY_TIME
+    return {
+        **bounds(hop.time),
+        **bounds(moment, "value_"),
+        "forward": hop.direction is not Direction.BACKWARD,
+        "backward": hop.direction is not Direction.FORWARD,
+        "predicates": sorted(set(hop.predicates)),
+        "types": sorted(set(hop.types)),
+        "bounded": hop.ends is not None,
+        "ends": sorted(set(hop.ends or ())),
+        "filters": tests(hop.filters),
+    }
 
 
 def _later(seconds: float) -> float:

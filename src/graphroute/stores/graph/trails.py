@@ -7,12 +7,12 @@ import time as clock
 from abc import ABC, abstractmethod
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphroute.errors import DeadlineError, UsageError
 from graphroute.stores.graph.base import HARD_MAX_HOPS, HARD_MAX_PATHS
-from graphroute.types.graph import Direction, Fact, Hop, HopPattern, Path, PathPattern, PathSet
+from graphroute.types.graph import Direction, EndCount, Fact, Hop, HopPattern, Path, PathPattern, PathSet, TopEnds
 from graphroute.types.time import ANY_TIME, MAX_INSTANT, MIN_INSTANT, Interval, TimeFilter
 from graphroute.types.view import View
 
@@ -138,6 +138,35 @@ class TrailGraph(ABC):
         for start, end in pairs:
             found[start].add(end)
         return [(start, tuple(sorted(found[start]))) for start in sorted(found)]
+
+    def count_ends(
+        self,
+        patterns: Sequence[PathPattern],
+        *,
+        united: bool = False,
+        first: int = 0,
+        view: View,
+        deadline: float | None = None,
+    ) -> EndCount:
+        """How many entities trails of every pattern (`united`: of any) end at, exact; `PathPattern.limit` does not apply."""
+        sets = [set(self.reach(pattern, view=view, deadline=deadline)) for pattern in patterns]
+        if not sets:
+            return EndCount(0)
+        ends = set.union(*sets) if united else set.intersection(*sets)
+        return EndCount(len(ends), tuple(sorted(ends)[: max(first, 0)]))
+
+    def top_ends(
+        self, pattern: PathPattern, *, most: bool = True, view: View, deadline: float | None = None
+    ) -> TopEnds:
+        """The entities that the last hop reaches from the most (else the fewest) distinct entities that the hops before it reach.
+
+        Exact over all groups; `PathPattern.limit` does not apply.
+        """
+        _check(pattern)
+        before: Sequence[str] = sorted(set(pattern.starts))
+        if len(pattern.hops) > 1:
+            before = self.reach(replace(pattern, hops=pattern.hops[:-1]), view=view, deadline=deadline)
+        return TopEnds.of(self._ends(before, pattern.hops[-1], view, deadline), most=most)
 
     def facts(
         self,
@@ -476,6 +505,24 @@ def _allowed(start: str, trail: tuple[Edge, ...], edge: Edge) -> bool:
                 return False
             leaving = trail[position + 1] if position + 1 < len(trail) else edge
             if leaving[0][1] == predicate:
+                return False
+    return True
+
+
+def countable(pattern: PathPattern, *, hops: int) -> bool:
+    """True if the entities that at most `hops` hops end at follow from the entities of each level and whether one start alone leads there.
+
+    A walk that is no trail then either comes back to its start, or enters an inner entity again by a predicate used at it, which
+    three or more hops of different predicates rule out.
+    """
+    if not 1 <= len(pattern.hops) <= hops or (len(pattern.hops) > 2 and len(set(pattern.starts)) > 1):
+        return False
+    for later in range(2, len(pattern.hops)):
+        entering = set(pattern.hops[later].predicates)
+        for inner in range(later - 1):
+            used = (*pattern.hops[inner].predicates, *pattern.hops[inner + 1].predicates)
+            every = not (entering and pattern.hops[inner].predicates and pattern.hops[inner + 1].predicates)
+            if every or not entering.isdisjoint(used):
                 return False
     return True
 

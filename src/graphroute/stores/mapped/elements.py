@@ -7,7 +7,7 @@ import re
 import threading
 import time as clock
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,6 +17,7 @@ from graphroute.stores.mapped.schema import Reads
 from graphroute.stores.mapped.values import bounds, part, whole
 from graphroute.stores.neo4j.connection import Query
 from graphroute.text import alias_key
+from graphroute.types.graph import Direction, EndCount, PathPattern, TopEnds
 from graphroute.types.mapping import DateOwner, GraphMapping, NodeMapping, RelationMapping
 from graphroute.types.ontology import Ontology
 from graphroute.types.reader import Reader
@@ -146,6 +147,7 @@ class Elements:
             "pairs": "",
             "narrow": False,
             "loops": False,
+            "asked": {"patterns": []},
         }
         given = {**common, "typed": True, "targets": [""], "types": [""], "wanted": [""], "property": ""}
         asked = [query for query in queries.QUESTION_PATH if query not in queries.AT_START]
@@ -312,6 +314,7 @@ class Elements:
             "access": {node.label: node.access for node in self.nodes.values()},
             "open": 1 in view.scopes,
             "held": sorted(view.reader.labels),
+            "ids": {node.label: f"{part(node.name)}/" for node in self.nodes.values()},
             "limit": MAX_ROWS + 1,
             "relations": {item.type: self._relation(item) for item in self.relations.values()},
         }
@@ -554,6 +557,74 @@ class Elements:
         _whole(rows, queries.ALL_FACTS)
         return [self._row(row, 0) for row in rows]
 
+    # Walks counted by the server
+
+    def walk(self, pattern: PathPattern, *, deadline: float | None = None) -> dict[str, Any] | None:
+        """A pattern as the texts that count take it, its dates and values not tested; None where nothing can be walked."""
+        starts = sorted(node.element for node in self.find(pattern.starts, deadline=deadline).values())
+        hops: list[dict[str, Any]] = []
+        for hop in pattern.hops:
+            names = dict.fromkeys(hop.predicates or self.relations)
+            kinds = [self.relations[name].type for name in names if name in self.relations]
+            ends = None if hop.ends is None else self.find(hop.ends, deadline=deadline).values()
+            if not kinds or (ends is not None and not ends):
+                return None
+            hops.append(
+                {
+                    "types": kinds,
+                    "forward": hop.direction is not Direction.BACKWARD,
+                    "backward": hop.direction is not Direction.FORWARD,
+                    "typed": bool(hop.types),
+                    "targets": [self.nodes[name].label for name in hop.types if name in self.nodes],
+                    "narrow": ends is not None,
+                    "ends": {node.element: True for node in ends or ()},
+                    "wanted": list(dict.fromkeys(test.key for test in hop.filters)),
+                    "tested": False,
+                    "accepted": {},
+                }
+            )
+        return {"nodes": " ".join(starts), "hops": hops} if starts else None
+
+    def said(
+        self, walk: Mapping[str, Any], place: int, limit: int, *, view: View, deadline: float | None
+    ) -> list[tuple[str, str | None, str | None, tuple[tuple[str, ...], ...]]]:
+        """What the hop at `place` of a walk meets, each once and at most `limit`: a text for all of it, both dates, the values asked for."""
+        asked = {"patterns": [_last_apart({**walk, "hops": walk["hops"][: place + 1]})], "limit": limit}
+        rows = self.connection.read(queries.SAID, {**self.access(view), "asked": asked}, deadline=deadline)
+        return [
+            (said, start, end, tuple(tuple(item for item in group if item is not None) for group in values_of(found)))
+            for said, start, end, found in rows
+        ]
+
+    def count_ends(
+        self, walks: Sequence[Mapping[str, Any]], needed: int, first: int, *, view: View, deadline: float | None
+    ) -> EndCount:
+        """Entities that at least `needed` of the walks end at."""
+        asked = {"patterns": list(walks), "needed": needed, "first": first}
+        rows = self.connection.read(queries.COUNT_ENDS, {**self.access(view), "asked": asked}, deadline=deadline)
+        return EndCount(int(rows[0][0]), tuple(rows[0][1]))
+
+    def top_ends(self, walk: Mapping[str, Any], *, most: bool, view: View, deadline: float | None) -> TopEnds:
+        """The entities that the last hop reaches from the most or the fewest entities."""
+        asked = {"patterns": [_last_apart(walk)], "most": most}
+        rows = self.connection.read(queries.TOP_ENDS, {**self.access(view), "asked": asked}, deadline=deadline)
+        _whole(rows, queries.TOP_ENDS)
+        return TopEnds(tuple(row[0] for row in rows), int(rows[0][1]), int(rows[0][2])) if rows else TopEnds()
+
+    def value_counts(
+        self, view: View, labels: Sequence[str], properties: Sequence[str]
+    ) -> list[tuple[list[list[str]], int]]:
+        """Different values of the properties of readable nodes of labels, and how many nodes have them, counted by the server."""
+        if not view.scopes or not labels:
+            return []
+        given = {**self.access(view), "targets": list(labels), "wanted": list(properties) or [""]}
+        rows = self.connection.read(queries.VALUES_OF, given)
+        _whole(rows, queries.VALUES_OF)
+        return [
+            ([[item for item in group if item is not None] for group in values_of(found)[: len(properties)]], int(n))
+            for found, n in rows
+        ]
+
     def fact_counts(self, view: View) -> list[tuple[str, str, str, int]]:
         """(subject type, predicate, object type, readable relationships), counted by the server."""
         if not view.scopes or not self.relations:
@@ -616,6 +687,12 @@ class Elements:
 def values_of(values: Sequence[Sequence[str | None] | None] | None) -> list[Sequence[str | None]]:
     """Lists of values, an absent property as an empty one."""
     return [group or () for group in values or ()]
+
+
+def _last_apart(walk: Mapping[str, Any]) -> dict[str, Any]:
+    """The walk with its last hop in the last place, where the texts look for it."""
+    *inner, last = walk["hops"]
+    return {**walk, "hops": [*inner, *([None] * (queries.MAX_HOPS - 1 - len(inner))), last]}
 
 
 def _joined(properties: Sequence[str], values: Sequence[str | None]) -> list[str]:

@@ -123,6 +123,94 @@ RELATION_DATES = Query(
     "RETURN value LIMIT $limit",
 )
 
+# Walks of up to `MAX_HOPS` hops from nodes, counted on the server. A row is a node with the lowest and the highest of the starts that lead to
+# it, so that a hop comes back to the start only where one start alone leads there and is entered. A hop that is not asked for stays at
+# its node. What a mapping's dates and attributes say is no more than text here: `tested` hops pass where the text of all of
+# them is one of `accepted`, which the caller has tested.
+MAX_HOPS = 4
+"""Hops of one pattern that the texts can walk."""
+
+
+def _id(node: str, label: str) -> str:
+    return f"$ids[{label}] + replace(replace(toString({node}[$keys[{label}]]), '%', '%25'), '/', '%2F')"
+
+
+_WANTED = "[p IN hop.wanted | [x IN [] + m[p] | left(toStringOrNull(x), 1000)]]"
+_SAID = (
+    f"reduce(t = '', x IN [{_date('start')}, {_date('end')}] | t + coalesce(toString(size(x)) + ':' + x, '-')) + "
+    f"reduce(t = '', g IN {_WANTED} | t + '[' + reduce(u = '', x IN coalesce(g, []) | u + coalesce(toString(size(x)) + ':' + x, '')))"
+)
+"""Dates of the relationship `r` and values of `hop.wanted` of the node `m` as one text, each with its length before it."""
+
+_EVERYTHING_SAID = (
+    f"DISTINCT {_SAID} AS said, {_date('start')} AS starting, {_date('end')} AS ending, {_WANTED} AS found"
+)
+_ACCEPTED = f"AND (NOT hop.tested OR hop.accepted[{_SAID}])"
+_LAST = "WITH n, '' AS low, '-' AS high "
+"""Before a hop that may come back to a start."""
+
+
+def _walked(arrow: str, tested: str) -> str:
+    return (
+        f"MATCH (n){arrow}(m) WHERE m <> n AND NOT (low = high AND elementId(m) = low) "
+        "AND (NOT hop.narrow OR hop.ends[elementId(m)]) AND (NOT hop.typed OR any(l IN labels(m) WHERE l IN hop.targets)) "
+        f"WITH r, m, {_label('m')} AS ml WHERE ml IS NOT NULL AND {_readable('m', '$access[ml]')} AND {_fact('r', 'n', 'm')} {tested}"
+    )
+
+
+def _step(place: str, tested: str, returned: str, staying: str) -> str:
+    """One hop from the nodes `n`; `returned` of `r`, `m` and its label `ml`."""
+    return (
+        f"WITH n, low, high, pattern.hops[{place}] AS hop CALL (n, low, high, hop) {{ {staying}"
+        f"WITH n WHERE hop.forward {_walked('-[r:$any(hop.types)]->', tested)} RETURN {returned} UNION ALL "
+        f"WITH n WHERE hop.backward {_walked('<-[r:$any(hop.types)]-', tested)} RETURN {returned} }} "
+    )
+
+
+def _steps(count: int) -> str:
+    """That many hops, each to distinct nodes."""
+    stay = "WITH n WHERE hop IS NULL RETURN n AS m UNION ALL "
+    return "".join(
+        f"{_step(str(place), _ACCEPTED, 'm', stay)}WITH m AS n, min(low) AS low, max(high) AS high "
+        for place in range(count)
+    )
+
+
+_STARTS = (
+    "UNWIND split(pattern.nodes, ' ') AS node MATCH (n) WHERE elementId(n) = node "
+    f"WITH n, node AS low, node AS high, {_label('n')} AS nl WHERE nl IS NOT NULL AND {_readable('n', '$access[nl]')} "
+)
+
+COUNT_ENDS = Query(
+    "mapped_count_ends",
+    f"CYPHER 5 UNWIND $asked.patterns AS pattern CALL (pattern) {{ {_STARTS}{_steps(4)}"
+    f"WITH n, {_label('n')} AS nl RETURN DISTINCT {_id('n', 'nl')} AS id }} "
+    "WITH id, count(*) AS met WHERE met >= $asked.needed WITH id ORDER BY id WITH collect(id) AS ids "
+    "RETURN size(ids), ids[..$asked.first]",
+)
+
+TOP_ENDS = Query(
+    "mapped_top_ends",
+    f"CYPHER 5 UNWIND $asked.patterns AS pattern CALL (pattern) {{ {_STARTS}{_steps(3)}{_LAST}{_step('3', _ACCEPTED, 'DISTINCT m', '')}"
+    f"WITH n, m, {_label('n')} AS nl, {_label('m')} AS ml WITH {_id('n', 'nl')} AS before, {_id('m', 'ml')} AS id "
+    "RETURN id, count(DISTINCT before) AS size } "
+    "WITH collect([id, size]) AS groups, CASE WHEN $asked.most THEN max(size) ELSE min(size) END AS top "
+    "UNWIND groups AS g WITH g, top, size(groups) AS groups WHERE g[1] = top RETURN g[0], top, groups ORDER BY g[0] LIMIT $limit",
+)
+
+SAID = Query(
+    "mapped_said",
+    f"CYPHER 5 UNWIND $asked.patterns AS pattern CALL (pattern) {{ {_STARTS}{_steps(3)}{_LAST}"
+    f"{_step('3', '', _EVERYTHING_SAID, '')}"
+    "RETURN DISTINCT said, starting, ending, found LIMIT $asked.limit } RETURN said, starting, ending, found",
+)
+
+VALUES_OF = Query(
+    "mapped_values_of",
+    f"CYPHER 5 MATCH (n:$any($targets)) WITH n, {_label('n')} AS nl WHERE nl IS NOT NULL AND {_readable('n', '$access[nl]')} "
+    f"WITH {_values('n')} AS found, {_id('n', 'nl')} AS id RETURN found, count(DISTINCT id) LIMIT $limit",
+)
+
 _NODE = (
     "RETURN elementId(n), toString(n[$keys[nl]]), [l IN labels(n) WHERE l IN $order], "
     "[name IN $names[nl] | [p IN name | left(toStringOrNull(n[p]), 300)]], "
@@ -149,7 +237,8 @@ AT_START = (NAMES, NODE_ACCESS, RELATION_ACCESS)
 """Texts that are sent when names are read, before any question."""
 
 QUESTION_PATH = (
-    FORWARD, BACKWARD, ALL_FACTS, FACT_COUNTS, RELATION, NODES, SCAN, DISTINCT, RELATION_DATES, NAMES, NODE_ACCESS, RELATION_ACCESS,
+    FORWARD, BACKWARD, COUNT_ENDS, TOP_ENDS, SAID, ALL_FACTS, FACT_COUNTS, RELATION, NODES, SCAN, VALUES_OF, DISTINCT, RELATION_DATES,
+    NAMES, NODE_ACCESS, RELATION_ACCESS,
 )  # fmt: skip
 """Fixed texts that a question or the start of a process may send, beside those of `label_query`."""
 

@@ -140,6 +140,91 @@ WITH DISTINCT a.id AS node, type(r) AS predicate, CASE WHEN startNode(r) = a THE
 {_END}""",
 )
 
+# Walks of up to `MAX_HOPS` hops, counted on the server. A row is an entity with the lowest and the highest of the starts that lead to it, so
+# that a hop comes back to the start only where one start alone leads there and is entered. A hop that is not asked for stays.
+MAX_HOPS: Final = 4
+"""Hops of one pattern that the texts can walk."""
+
+_WALKED: Final = f"""b <> a AND NOT (low = high AND b.id = low)
+      AND {_READ_R}
+      AND r.low >= hop.low_from AND r.low < hop.low_to AND r.high >= hop.high_from AND r.high < hop.high_to
+      AND (NOT hop.bounded OR b.id IN hop.ends)"""
+
+
+def _step(place: str, staying: str, kept: str) -> str:
+    """One hop from the entities `a`; `kept` of what it reaches."""
+    hop = f"pattern.hops[{place}]"
+    return f"""WITH a, low, high, {hop} AS hop
+  CALL (a, low, high, hop) {{
+    {staying}WITH a WHERE hop.forward
+    MATCH (a)-[r:$any(hop.predicates)]->(b:Entity)
+    WHERE {_WALKED}
+    RETURN b
+    UNION ALL
+    WITH a WHERE hop.backward
+    MATCH (a)<-[r:$any(hop.predicates)]-(b:Entity)
+    WHERE {_WALKED}
+    RETURN b
+  }}
+  WITH {kept}, b.id AS one
+  WHERE {hop} IS NULL OR size({hop}.types) = 0 OR EXISTS {{
+    MATCH (y:EntityType) WHERE y.entity = one AND y.type IN {hop}.types AND {_TYPED_Y}
+  }}
+  """
+
+
+def _steps(count: int) -> str:
+    """That many hops, each to distinct entities."""
+    stay = "WITH a WHERE hop IS NULL RETURN a AS b\n    UNION ALL\n    "
+    return "".join(
+        f"{_step(str(place), stay, 'b, min(low) AS low, max(high) AS high')}WITH b AS a, low, high\n  "
+        for place in range(count)
+    )
+
+
+_PASSES_LAST: Final = _PASSES.replace("$p.filters", "pattern.hops[3].filters").replace(
+    "$p.value_", "pattern.hops[3].value_"
+)
+_FROM: Final = """UNWIND pattern.nodes AS id
+  MATCH (a:Entity {id: id})
+  WITH a, id AS low, id AS high
+  """
+
+# How many entities at least `$p.needed` of the patterns end at, and the lowest ids of them.
+COUNT_ENDS: Final = Query(
+    "count_ends",
+    f"""CYPHER 5
+UNWIND $p.patterns AS pattern
+CALL (pattern) {{
+  {_FROM}{_steps(3)}{_step("3", "", "DISTINCT b")}WITH one
+  WHERE {_PASSES_LAST}
+  RETURN one AS id
+}}
+WITH id, count(*) AS met
+WHERE met >= $p.needed
+WITH id ORDER BY id
+WITH collect(id) AS ids
+RETURN size(ids), ids[..$p.first]
+LIMIT 1""",
+)
+# The entities that the last hop reaches from the most or fewest entities, their number and how many were compared.
+TOP_ENDS: Final = Query(
+    "top_ends",
+    f"""CYPHER 5
+UNWIND $p.patterns AS pattern
+CALL (pattern) {{
+  {_FROM}{_steps(3)}WITH a, '' AS low, '-' AS high
+  {_step("3", "", "a, b")}RETURN one AS id, count(DISTINCT a) AS size
+}}
+WITH collect([id, size]) AS groups, CASE WHEN $p.most THEN max(size) ELSE min(size) END AS top
+UNWIND groups AS g
+WITH g[0] AS id, g[1] AS size, top, size(groups) AS groups
+WHERE size = top
+RETURN id, size, groups
+ORDER BY id
+LIMIT $p.limit""",
+)
+
 # Facts that touch the entities, loops too, in order; strings compare by code point on the server.
 TOUCHING: Final = Query(
     "touching",
@@ -372,18 +457,14 @@ RETURN count(*)""",
 )
 
 # Readable entities of the types that pass all filters.
-ENTITIES_WHERE: Final = Query(
-    "entities_where",
-    f"""CYPHER 5
-UNWIND $p.types AS type
+_WHERE: Final = f"""UNWIND $p.types AS type
 MATCH (y:EntityType {{type: type}}) USING INDEX SEEK y:EntityType(type)
 WHERE {_TYPED_Y}
 WITH DISTINCT y.entity AS one
 WHERE EXISTS {{ MATCH (x:EntityScope) USING INDEX SEEK x:EntityScope(entity) WHERE x.entity = one AND {_READ_X} }}
-  AND {_PASSES}
-RETURN one
-LIMIT $p.limit""",
-)
+  AND {_PASSES}"""
+ENTITIES_WHERE: Final = Query("entities_where", f"CYPHER 5\n{_WHERE}\nRETURN one\nLIMIT $p.limit")
+COUNT_WHERE: Final = Query("count_where", f"CYPHER 5\n{_WHERE}\nRETURN count(one)\nLIMIT 1")
 
 # Supports -------------------------------------------------------------------------------------------------------------
 
@@ -467,6 +548,8 @@ QUERIES: Final[tuple[Query, ...]] = (
     HOP_FORWARD_ANY,
     HOP_BACKWARD_ANY,
     HOP_EITHER_ANY,
+    COUNT_ENDS,
+    TOP_ENDS,
     TOUCHING,
     TOUCHING_ANY,
     ASSERTIONS_OF_FACTS,
@@ -484,6 +567,7 @@ QUERIES: Final[tuple[Query, ...]] = (
     ATTRIBUTE_VALUES,
     DISTINCT_VALUES,
     ENTITIES_WHERE,
+    COUNT_WHERE,
     SUPPORTS,
     ASSERTIONS_OF_SOURCES,
     SOURCES_OF_ENTITIES,

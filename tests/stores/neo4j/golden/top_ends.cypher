@@ -1,0 +1,129 @@
+CYPHER 5
+UNWIND $p.patterns AS pattern
+CALL (pattern) {
+  UNWIND pattern.nodes AS id
+  MATCH (a:Entity {id: id})
+  WITH a, id AS low, id AS high
+  WITH a, low, high, pattern.hops[0] AS hop
+  CALL (a, low, high, hop) {
+    WITH a WHERE hop IS NULL RETURN a AS b
+    UNION ALL
+    WITH a WHERE hop.forward
+    MATCH (a)-[r:$any(hop.predicates)]->(b:Entity)
+    WHERE b <> a AND NOT (low = high AND b.id = low)
+      AND r.born <= $p.sequence AND r.died > $p.sequence AND r.scope IN $p.scopes
+      AND r.low >= hop.low_from AND r.low < hop.low_to AND r.high >= hop.high_from AND r.high < hop.high_to
+      AND (NOT hop.bounded OR b.id IN hop.ends)
+    RETURN b
+    UNION ALL
+    WITH a WHERE hop.backward
+    MATCH (a)<-[r:$any(hop.predicates)]-(b:Entity)
+    WHERE b <> a AND NOT (low = high AND b.id = low)
+      AND r.born <= $p.sequence AND r.died > $p.sequence AND r.scope IN $p.scopes
+      AND r.low >= hop.low_from AND r.low < hop.low_to AND r.high >= hop.high_from AND r.high < hop.high_to
+      AND (NOT hop.bounded OR b.id IN hop.ends)
+    RETURN b
+  }
+  WITH b, min(low) AS low, max(high) AS high, b.id AS one
+  WHERE pattern.hops[0] IS NULL OR size(pattern.hops[0].types) = 0 OR EXISTS {
+    MATCH (y:EntityType) WHERE y.entity = one AND y.type IN pattern.hops[0].types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    ))
+  }
+  WITH b AS a, low, high
+  WITH a, low, high, pattern.hops[1] AS hop
+  CALL (a, low, high, hop) {
+    WITH a WHERE hop IS NULL RETURN a AS b
+    UNION ALL
+    WITH a WHERE hop.forward
+    MATCH (a)-[r:$any(hop.predicates)]->(b:Entity)
+    WHERE b <> a AND NOT (low = high AND b.id = low)
+      AND r.born <= $p.sequence AND r.died > $p.sequence AND r.scope IN $p.scopes
+      AND r.low >= hop.low_from AND r.low < hop.low_to AND r.high >= hop.high_from AND r.high < hop.high_to
+      AND (NOT hop.bounded OR b.id IN hop.ends)
+    RETURN b
+    UNION ALL
+    WITH a WHERE hop.backward
+    MATCH (a)<-[r:$any(hop.predicates)]-(b:Entity)
+    WHERE b <> a AND NOT (low = high AND b.id = low)
+      AND r.born <= $p.sequence AND r.died > $p.sequence AND r.scope IN $p.scopes
+      AND r.low >= hop.low_from AND r.low < hop.low_to AND r.high >= hop.high_from AND r.high < hop.high_to
+      AND (NOT hop.bounded OR b.id IN hop.ends)
+    RETURN b
+  }
+  WITH b, min(low) AS low, max(high) AS high, b.id AS one
+  WHERE pattern.hops[1] IS NULL OR size(pattern.hops[1].types) = 0 OR EXISTS {
+    MATCH (y:EntityType) WHERE y.entity = one AND y.type IN pattern.hops[1].types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    ))
+  }
+  WITH b AS a, low, high
+  WITH a, low, high, pattern.hops[2] AS hop
+  CALL (a, low, high, hop) {
+    WITH a WHERE hop IS NULL RETURN a AS b
+    UNION ALL
+    WITH a WHERE hop.forward
+    MATCH (a)-[r:$any(hop.predicates)]->(b:Entity)
+    WHERE b <> a AND NOT (low = high AND b.id = low)
+      AND r.born <= $p.sequence AND r.died > $p.sequence AND r.scope IN $p.scopes
+      AND r.low >= hop.low_from AND r.low < hop.low_to AND r.high >= hop.high_from AND r.high < hop.high_to
+      AND (NOT hop.bounded OR b.id IN hop.ends)
+    RETURN b
+    UNION ALL
+    WITH a WHERE hop.backward
+    MATCH (a)<-[r:$any(hop.predicates)]-(b:Entity)
+    WHERE b <> a AND NOT (low = high AND b.id = low)
+      AND r.born <= $p.sequence AND r.died > $p.sequence AND r.scope IN $p.scopes
+      AND r.low >= hop.low_from AND r.low < hop.low_to AND r.high >= hop.high_from AND r.high < hop.high_to
+      AND (NOT hop.bounded OR b.id IN hop.ends)
+    RETURN b
+  }
+  WITH b, min(low) AS low, max(high) AS high, b.id AS one
+  WHERE pattern.hops[2] IS NULL OR size(pattern.hops[2].types) = 0 OR EXISTS {
+    MATCH (y:EntityType) WHERE y.entity = one AND y.type IN pattern.hops[2].types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    ))
+  }
+  WITH b AS a, low, high
+  WITH a, '' AS low, '-' AS high
+  WITH a, low, high, pattern.hops[3] AS hop
+  CALL (a, low, high, hop) {
+    WITH a WHERE hop.forward
+    MATCH (a)-[r:$any(hop.predicates)]->(b:Entity)
+    WHERE b <> a AND NOT (low = high AND b.id = low)
+      AND r.born <= $p.sequence AND r.died > $p.sequence AND r.scope IN $p.scopes
+      AND r.low >= hop.low_from AND r.low < hop.low_to AND r.high >= hop.high_from AND r.high < hop.high_to
+      AND (NOT hop.bounded OR b.id IN hop.ends)
+    RETURN b
+    UNION ALL
+    WITH a WHERE hop.backward
+    MATCH (a)<-[r:$any(hop.predicates)]-(b:Entity)
+    WHERE b <> a AND NOT (low = high AND b.id = low)
+      AND r.born <= $p.sequence AND r.died > $p.sequence AND r.scope IN $p.scopes
+      AND r.low >= hop.low_from AND r.low < hop.low_to AND r.high >= hop.high_from AND r.high < hop.high_to
+      AND (NOT hop.bounded OR b.id IN hop.ends)
+    RETURN b
+  }
+  WITH a, b, b.id AS one
+  WHERE pattern.hops[3] IS NULL OR size(pattern.hops[3].types) = 0 OR EXISTS {
+    MATCH (y:EntityType) WHERE y.entity = one AND y.type IN pattern.hops[3].types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    ))
+  }
+  RETURN one AS id, count(DISTINCT a) AS size
+}
+WITH collect([id, size]) AS groups, CASE WHEN $p.most THEN max(size) ELSE min(size) END AS top
+UNWIND groups AS g
+WITH g[0] AS id, g[1] AS size, top, size(groups) AS groups
+WHERE size = top
+RETURN id, size, groups
+ORDER BY id
+LIMIT $p.limit
