@@ -234,6 +234,7 @@ _RU_ID_NOUNS = (
     "глав",
     "комнат",
 )
+_CLAUSE_WORDS = word_set("is are was were in on at by for from to and or with of that which who")
 _MEASURES = word_set(
     "dollars dollar usd eur euro euros rub rubles pounds gbp yuan rmb km kilometers kilometres meters metres miles minutes minute mins "
     "hours hour seconds seconds days weeks months years people persons users votes points percent mb gb kb kg tons tonnes "
@@ -1049,7 +1050,9 @@ class Grammar:
         if before.key == "." and index > 1 and self.symbols[index - 2].key in ("no", "nr", "sec", "art"):
             return False
         if before.key in ("of", "for", "by", "at") and self._previous(index - 1) in _QUANTITIES | _ID_NOUNS:
-            return False
+            # "number of 1998 orders" counts orders; "the number of 1998" is a number.
+            counting = before.key == "of" and self._previous(index - 1) in ("number", "count", "total")
+            return counting and self._kind(index + 1) == "word" and self._key(index + 1) not in _CLAUSE_WORDS
         raw = self.lexed.text[before.start : before.end]
         if before.kind != "word":
             return True

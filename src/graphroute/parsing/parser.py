@@ -82,9 +82,7 @@ class Parser:
             named = [*masked, *((m.cue.start, m.cue.end) for m in found.mentions if m.strong)]
             dates, _ = find_dates(text, instant=instant, order=self._date_order, masked=named, language=language)
         dates = tuple(d for d in dates if not _overlaps(d.cue, strong_spans))
-        aggregations = find_aggregations(
-            text, masked=[*strong_spans, *((date.cue.start, date.cue.end) for date in dates)]
-        )
+        aggregations = find_aggregations(text, masked=[*strong_spans, *(_date_itself(date.cue) for date in dates)])
         modifiers = find_modifiers(text, masked=[*strong_spans, *((cue.start, cue.end) for cue in aggregations)])
         negations = find_negations(text, masked=strong_spans)
         asking = read_question(text, masked=strong_spans)
@@ -204,6 +202,12 @@ def _word_cue(word: WordCue, kind: CueKind, value: str) -> Cue:
 
 def _overlaps(cue: Cue, spans: Sequence[tuple[int, int]]) -> bool:
     return any(low < cue.end and cue.start < high for low, high in spans)
+
+
+def _date_itself(cue: Cue) -> tuple[int, int]:
+    """The span of a date without an "of" before it, which may belong to "number of"."""
+    before = len(cue.text) - len(cue.text.casefold().removeprefix("of "))
+    return cue.start + before, cue.end
 
 
 def _preposition_and_year(text: str) -> bool:

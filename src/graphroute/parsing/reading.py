@@ -75,6 +75,36 @@ _GOVERNING = frozenset({"of", "for", "in", "on", "by", "from", "with", "to", "at
 _PERSONAL = frozenset({"i", "my", "me", "we", "our", "you", "your"})
 _ADVICE = frozenset({"can", "could", "should", "may", "must", "shall", "would"})
 _JOINT = frozenset({"both", "common", "same", "share", "shared"})
+_OBLIQUE = frozenset({"кому", "чему", "кого", "чего"})
+"""Question words that are no subject, so that the name is one, wherever it stands."""
+_TOWARDS = ("向", "给", "对", "跟")
+"""Before a name that is no subject though it stands before the verb."""
+_PREPOSITIONS = frozenset(
+    [
+        "by",
+        "from",
+        "for",
+        "with",
+        "to",
+        "of",
+        "on",
+        "in",
+        "у",
+        "от",
+        "для",
+        "к",
+        "с",
+        "на",
+        "в",
+        "被",
+        "由",
+        "向",
+        "从",
+        "给",
+    ]
+)
+_AND = frozenset({"and", "и", "和", "与", "及"})
+_JOINING = _AND | {"or", "with", "both", "или", "或"}
 _FAR = 1000
 COMPARING = (Operation.FIRST, Operation.LAST, Operation.COMPARE, Operation.MOST, Operation.LEAST)
 """Operations that pick one of several named things by an attribute."""
@@ -382,7 +412,7 @@ class ReadingSearch:
                     for t in between
                 )
                 joined = (
-                    any(t.key in {"and", "or", "with", "both"} for t in between)
+                    any(t.key in _JOINING for t in between)
                     or "," in question.text[last.cue.end : mention.cue.start]
                     or "&" in question.text[last.cue.end : mention.cue.start]
                 )
@@ -842,7 +872,7 @@ class ReadingSearch:
             if step.cue is not None:
                 near_start = question.words[step.cue].start
                 break
-        before = near_start < word.start
+        before = self._before(question, anchor, near_start, word)
         side = _noun_side(role)
         if side is not None:
             # "the parent of X": the noun is the far end. "X is the parent of": X fills the noun.
@@ -855,6 +885,16 @@ class ReadingSearch:
             near_is_subject = acting if before else not acting
             expected = Direction.FORWARD if near_is_subject else Direction.BACKWARD
         return 0.0 if direction is expected else WRONG_VOICE
+
+    @staticmethod
+    def _before(question: Question, anchor: Anchor, near_start: int, word: WordCue) -> bool:
+        """Whether what the hop leaves stands where the subject does: before the verb, unless a case or a particle says otherwise."""
+        if near_start == anchor.start:
+            if any(token.key in _OBLIQUE for token in question.tokens[:2]):
+                return True
+            if question.text[: anchor.start].rstrip().endswith(_TOWARDS):
+                return False
+        return near_start < word.start
 
     @staticmethod
     def _voice_of_slot(question: Question, word: WordCue, role: Role, direction: Direction) -> float:
@@ -1046,6 +1086,8 @@ class ReadingSearch:
         if question.modifiers & _JOINT:
             return False
         between = question.text[anchors[0].start : anchors[0].end].casefold()
+        if _governed_alike(question, anchors[0]):
+            return False
         if "together with" in between or "as well as" in between or " or " in between:
             return True
         asked = question.asked
@@ -1274,6 +1316,19 @@ def _plain_gap(question: Question, start: int, end: int) -> bool:
     return not any(char in gap for char in ",;:?") and all(
         t.key in _LINKING for t in question.tokens if start <= t.start and t.end <= end
     )
+
+
+def _governed_alike(question: Question, anchor: Anchor) -> bool:
+    """ "by X and by Y": a preposition repeated before each name asks for what fits all of them."""
+    words: list[str] = []
+    for mention in anchor.mentions:
+        before = [token for token in question.tokens if token.end <= mention.cue.start]
+        if not before or question.text[before[-1].end : mention.cue.start].strip():
+            return False
+        words.append(before[-1].key)
+        if len(words) > 1 and not any(token.key in _AND for token in before[-3:-1]):
+            return False
+    return len(set(words)) == 1 and words[0] in _PREPOSITIONS
 
 
 def _copula_between(question: Question, near_start: int, word: WordCue) -> bool:

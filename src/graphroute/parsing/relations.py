@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphroute.parsing.tokens import Token
-from graphroute.parsing.vocabulary import Entry, Vocabulary
+from graphroute.parsing.vocabulary import Entry, Vocabulary, word_stems
 from graphroute.types.query import Cue, CueKind, RelationCue, Role
 
 BE_FORMS = frozenset(["is", "are", "was", "were", "be", "been", "being", "am", "get", "gets", "got"])
@@ -50,6 +51,19 @@ IRREGULAR_PARTICIPLES = frozenset(
         "told",
     ]
 )
+
+_COME = word_stems("come")
+_RECEIVING = re.compile(
+    r"\b(?:get|buy|bought|purchased?|order(?:ed)?|received?|obtain(?:ed)?|procured?|sourced?|import(?:ed)?|acquired?|"
+    r"получ\w+|(?:за)?куп\w+|(?:за|по)купа\w+|заказыва\w+|заказал\w*|бер[её]м|приобр\w+)\b|获得|得到|采购|购买|进货|拿到|买",
+    re.IGNORECASE,
+)
+_FROM_WHOM = re.compile(
+    r"\bfrom\s+(?:whom|who|which|what)\b.*\b(?:we|i|us)\b|\b(?:who|whom|which|what)\b.*\b(?:we|i)\b.*\bfrom\s*\W*\Z|"
+    r"\b(?:от|у)\s+(?:кого|какого|каких)\b.*\bмы\b|我们?[^，。]{0,4}从(?:谁|哪)|从(?:谁|哪)[^，。]{0,6}我们",
+    re.IGNORECASE,
+)
+"""Asks where something comes from to the one who asks."""
 
 GENERIC_WORDS = frozenset(
     [
@@ -256,8 +270,13 @@ def find_words(
     meaning too (a weak mention, a value): there a phrase counts only with the preposition it is written with.
     """
     cues: list[WordCue] = []
+    received = _received(text, tokens)
     for run in _runs(tokens):
-        plain = [(token.stems, (token.index, token.index)) for token in run]
+        plain = [
+            (_COME, received) if received and token.index == received[0] else (token.stems, (token.index, token.index))
+            for token in run
+            if not received or not received[0] < token.index <= received[1]
+        ]
         found = _match(plain, tokens, vocabulary)
         folded = _fold_acronyms(run, vocabulary)
         if folded is not None:
@@ -281,6 +300,17 @@ def find_words(
     return cues
 
 
+def _received(text: str, tokens: Sequence[Token]) -> tuple[int, int] | None:
+    """The verb of "from whom do we get X", which asks what X comes from, whoever else may buy or get things; its tokens."""
+    if not _FROM_WHOM.search(text):
+        return None
+    verb = _RECEIVING.search(text)
+    if verb is None:
+        return None
+    inside = [token.index for token in tokens if verb.start() <= token.start < verb.end() and not token.owner]
+    return (inside[0], inside[-1]) if inside else None
+
+
 def _is_done(tokens: Sequence[Token], first: int) -> bool:
     """ "what did X order": the word right behind a name that a form of "do" stands before."""
     before = first - 1
@@ -292,9 +322,11 @@ def _is_done(tokens: Sequence[Token], first: int) -> bool:
 def _by_form(entry: Entry, key: str, *, done: bool = False) -> Entry:
     """A word that is a type and a verb is the one its form says: "films" is a noun, "filmed" a verb."""
     verbs = tuple(option for option in entry.relations if option[1] in (Role.FORWARD, Role.INVERSE))
+    if done and verbs and not key.endswith("s"):
+        return replace(entry, types=(), relations=verbs)
     if not entry.types or not verbs:
         return entry
-    if key.endswith(("ed", "ing")) or (done and not key.endswith("s")):
+    if key.endswith(("ed", "ing")):
         return replace(entry, types=(), relations=verbs)
     return replace(entry, relations=tuple(option for option in entry.relations if option not in verbs))
 

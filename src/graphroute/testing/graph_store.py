@@ -123,7 +123,8 @@ class GraphStoreConformance:
         tail = PathPattern(tuple(before), pattern.hops[-1:], 1)
         pairs = {(path.start, path.end) for path in trails_of(seen, tail)}
         for most in (True, False):
-            assert graph.top_ends(pattern, most=most, view=view) == TopEnds.of(pairs, most=most)
+            found, wanted = graph.top_ends(pattern, most=most, view=view), TopEnds.of(pairs, most=most)
+            assert found == wanted, f"{found} is not {wanted} for {pattern}"
         return sum(map(len, sets))
 
     def test_counts_by_hand(self) -> None:

@@ -214,7 +214,9 @@ TOP_ENDS: Final = Query(
 UNWIND $p.patterns AS pattern
 CALL (pattern) {{
   {_FROM}{_steps(3)}WITH a, '' AS low, '-' AS high
-  {_step("3", "", "a, b")}RETURN one AS id, count(DISTINCT a) AS size
+  {_step("3", "", "DISTINCT a, b")}WITH a, one
+  WHERE {_PASSES_LAST}
+  RETURN one AS id, count(DISTINCT a) AS size
 }}
 WITH collect([id, size]) AS groups, CASE WHEN $p.most THEN max(size) ELSE min(size) END AS top
 UNWIND groups AS g

@@ -110,7 +110,7 @@ CALL (pattern) {
       AND (NOT hop.bounded OR b.id IN hop.ends)
     RETURN b
   }
-  WITH a, b, b.id AS one
+  WITH DISTINCT a, b, b.id AS one
   WHERE pattern.hops[3] IS NULL OR size(pattern.hops[3].types) = 0 OR EXISTS {
     MATCH (y:EntityType) WHERE y.entity = one AND y.type IN pattern.hops[3].types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
       (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
@@ -118,6 +118,23 @@ CALL (pattern) {
       }
     ))
   }
+  WITH a, one
+  WHERE (size(pattern.hops[3].filters) = 0 OR NOT EXISTS {
+    UNWIND pattern.hops[3].filters AS f
+    WITH f WHERE NOT (
+      EXISTS {
+        MATCH (t:Attribute) WHERE t.entity = one AND t.key = f.key AND t.born <= $p.sequence AND t.died > $p.sequence AND t.scope IN $p.scopes
+          AND t.low >= pattern.hops[3].value_low_from AND t.low < pattern.hops[3].value_low_to AND t.high >= pattern.hops[3].value_high_from AND t.high < pattern.hops[3].value_high_to AND CASE f.operator
+          WHEN 'ne' THEN true WHEN 'eq' THEN t.folded = f.text WHEN 'in_range' THEN t.instant >= f.low AND t.instant < f.high
+          WHEN 'lt' THEN t.number < f.number WHEN 'le' THEN t.number <= f.number
+          WHEN 'gt' THEN t.number > f.number WHEN 'ge' THEN t.number >= f.number ELSE false END
+      } AND NOT EXISTS {
+        MATCH (t:Attribute) WHERE t.entity = one AND t.key = f.key AND t.born <= $p.sequence AND t.died > $p.sequence AND t.scope IN $p.scopes
+          AND t.low >= pattern.hops[3].value_low_from AND t.low < pattern.hops[3].value_low_to AND t.high >= pattern.hops[3].value_high_from AND t.high < pattern.hops[3].value_high_to AND f.operator = 'ne' AND t.folded = f.text
+      }
+    )
+    RETURN f
+  })
   RETURN one AS id, count(DISTINCT a) AS size
 }
 WITH collect([id, size]) AS groups, CASE WHEN $p.most THEN max(size) ELSE min(size) END AS top
