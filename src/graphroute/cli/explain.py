@@ -243,7 +243,8 @@ def _show_plan(trace: Trace) -> None:
                     output.write(f"  {step}")
             if result.cypher:
                 output.heading("As Cypher")
-                output.write("\n".join(f"  {line}" for line in result.cypher.splitlines()))
+                text = f"{result.cypher_parameters};\n{result.cypher};"
+                output.write("\n".join(f"  {line}" for line in text.splitlines()))
 
 
 def show_answers(bundle: EvidenceBundle) -> None:

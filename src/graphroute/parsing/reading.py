@@ -58,6 +58,7 @@ UNEXPLAINED_BESIDE_RELATION = 0.9
 UNUSED_VALUE = 0.5
 SHARED_WORD = 0.3
 EACH_OF_SEVERAL = 0.3
+UNKNOWN_VERB = 1.0
 WALKED_ONCE = 1.2
 NEARER_TO_ANOTHER_ANCHOR = 0.4
 MEMBERSHIP = 0.3
@@ -965,6 +966,10 @@ class ReadingSearch:
             # Where no word names a relation, a word that is not understood may be the one that does.
             cost += UNEXPLAINED_BESIDE_RELATION if beside or (paths[0].steps and not cued) else UNEXPLAINED_WORD
             reasons.append(f"{token.text!r} unexplained" + (" beside a relation" if beside else ""))
+        if unexplained and paths[0].steps and not cued and not any(token.key.isascii() for token, _ in unexplained):
+            # In languages with few words in most ontologies an unknown verb is the rule, and no relation may be guessed for it.
+            cost += UNKNOWN_VERB
+            reasons.append("an unknown word and no known one names a relation")
         target_word = question.words[asked.target] if asked.target is not None else None
         narrowed = target_types
         if target_word is not None and target_word.is_type and narrowed & set(target_word.entry.types):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graphroute.errors import ConfigurationError, UsageError
 from graphroute.retrieval.base import Backends
-from graphroute.retrieval.plan import quoted
+from graphroute.stores.printing import quoted
 from graphroute.strict_yaml import Document, KeyPath, read_strict, suggest, validate
 from graphroute.types.graph import AttributeFilter, Direction, HopPattern, Path, PathPattern
 from graphroute.types.ontology import Ontology, RelationKind, RelationType

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from graphroute.retrieval.base import Backends
 from graphroute.retrieval.plan import before_now, cypher_of, describe, pattern_of
 from graphroute.stores.graph.base import HARD_MAX_PATHS
+from graphroute.stores.neo4j.printing import ReplicatedSchema
+from graphroute.stores.printing import Printable, Statement
 from graphroute.types.graph import Attribute, Direction, Fact, Hop, Path, PathPattern, TopEnds
 from graphroute.types.ontology import RelationKind
 from graphroute.types.query import Branch, DateMode, HopReading, Operation, ParsedQuery, Reading
@@ -40,7 +42,8 @@ class Params(BaseModel):
 
 @dataclass(slots=True)
 class _Outcome:
-    """What a reading found. `expired`: it held once; `unknown`: the facts cannot tell, so nothing is proved absent."""
+    """What a reading found. `expired`: it held once; `unknown`: the facts cannot tell, so nothing is proved absent. `reading`: as it was
+    run, with the instant of its event clause in its hops."""
 
     bindings: tuple[Binding, ...]
     hits: tuple[Hit, ...]
@@ -52,6 +55,7 @@ class _Outcome:
     reason: str = ""
     expired: bool = False
     unknown: bool = False
+    reading: Reading | None = None
 
 
 class LocalGraph:
@@ -102,13 +106,13 @@ class LocalGraph:
                 break
             outcome = self._run(reading, query, view=view, limits=limits, deadline=deadline)
             if outcome.bindings:
-                return self._result(reading, outcome, Verdict.ANSWERED, limits, began)
+                return self._result(reading, outcome, Verdict.ANSWERED, limits, began, view=view)
             if first is None:
                 first = (reading, outcome)
         assert first is not None
         reading, outcome = first
         verdict = self._empty_verdict(reading, outcome)
-        return self._result(reading, outcome, verdict, limits, began)
+        return self._result(reading, outcome, verdict, limits, began, view=view)
 
     def _margin(self, reading: Reading, first: tuple[Reading, _Outcome] | None) -> float:
         """How much dearer the next reading may be: hardly, once a reading of the same question has proved an absence."""
@@ -117,8 +121,9 @@ class LocalGraph:
         return self._params.after_absence
 
     def _result(
-        self, reading: Reading, outcome: _Outcome, verdict: Verdict, limits: Limits, began: float
+        self, reading: Reading, outcome: _Outcome, verdict: Verdict, limits: Limits, began: float, *, view: View
     ) -> RetrievalResult:
+        statement = self._statement(outcome.reading or reading, view=view, limits=limits)
         return RetrievalResult(
             retriever=self.name,
             verdict=verdict,
@@ -127,11 +132,8 @@ class LocalGraph:
             reading=reading,
             anchors=outcome.anchors,
             plan=describe(reading),
-            cypher=cypher_of(
-                reading,
-                limit=limits.max_paths,
-                events=[name for name, kind in self._kinds().items() if kind is RelationKind.EVENT],
-            ),
+            cypher=statement.text,
+            cypher_parameters=statement.setting,
             truncated_by=outcome.truncated_by,
             evidence_truncated=outcome.evidence_truncated,
             instant=outcome.instant,
@@ -140,6 +142,12 @@ class LocalGraph:
             reason=outcome.reason,
             seconds=time.perf_counter() - began,
         )
+
+    def _statement(self, reading: Reading, *, view: View, limits: Limits) -> Statement:
+        """What to run on the server for the same paths, in the schema of the store: the graph's own, or that of a copy on Neo4j."""
+        graph = self._backends.graph
+        schema = graph.plan_schema(view=view) if isinstance(graph, Printable) else ReplicatedSchema(view)
+        return cypher_of(reading, schema, ontology=self._backends.ontology, limit=limits.max_paths)
 
     def _empty_verdict(self, reading: Reading, outcome: _Outcome) -> Verdict:
         if reading.cost > self._params.confident_cost or outcome.unknown:
@@ -176,6 +184,7 @@ class LocalGraph:
         else:
             outcome = self._join(reading, query, view=view, limits=limits, deadline=deadline)
         outcome.instant = instant
+        outcome.reading = reading
         if outcome.bindings:
             outcome.anchors = (*outcome.anchors, *self._given(reading, view=view, deadline=deadline))
         outcome.hits = (*event_hits, *outcome.hits) if outcome.bindings else outcome.hits

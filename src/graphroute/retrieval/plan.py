@@ -1,14 +1,19 @@
-"""Plans: a reading as path patterns for a graph store, in words and as Cypher text for people to read."""
+"""Plans: a reading as path patterns for a graph store, in words and as a Cypher text that can be run on the server."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
+from graphroute.stores.printing import PlanSchema, Statement
 from graphroute.types.graph import AttributeFilter, Direction, HopPattern, PathPattern
-from graphroute.types.ontology import Ontology
-from graphroute.types.query import Branch, DateMode, EventAnchor, HopReading, Operation, Reading
-from graphroute.types.time import Interval, TimeFilter, TimeMode, format_instant
+from graphroute.types.ontology import Ontology, RelationKind
+from graphroute.types.query import Branch, HopReading, Operation, Reading
+from graphroute.types.time import ANY_TIME, MAX_INSTANT, MIN_INSTANT, Interval, TimeFilter, TimeMode
+
+_INSTANT = 1
+"""Microseconds of an interval that facts which all overlap it share."""
 
 
 def pattern_of(
@@ -72,174 +77,194 @@ def describe(reading: Reading) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def cypher_of(reading: Reading, *, limit: int, events: Collection[str] = ()) -> str:
-    """The reading as one Cypher query with parameters, for people to read; no store runs it.
+def cypher_of(reading: Reading, schema: PlanSchema, *, ontology: Ontology, limit: int) -> Statement:
+    """The reading as one query over a schema, which gives the paths that answer it, as rows of entity ids.
 
-    `events`: predicates that are events, which a clause such as "after R17" tests by their start and not by overlap. Names come
-    from the ontology only, quoted; nothing of the question enters. Of united branches, each an optional match, one must be found.
+    An event clause is no part of it: its instant stands in the hops of the reading. Names come from the ontology and the mapping only,
+    quoted, and values go into the parameter. What rests on more than facts is left to the router: the age of sources, and which of
+    several sources of an attribute is the newest.
     """
-    united = reading.combine == "any" and len(reading.branches) > 1
-    lines = _event_lines(reading.event) if reading.event is not None else []
-    conditions: list[str] = []
-    found: list[str] = []
-    if united:
-        lines.append(f"MATCH (answer{_labels(reading.target_types)})")
-    for number, branch in enumerate(reading.branches):
-        own = _branch_conditions(reading, number, events)
-        if united and branch.hops:
-            lines.append(f"OPTIONAL MATCH {_branch_pattern(branch, number)}\n  WHERE " + "\n    AND ".join(own))
-            found.append(f"p{number} IS NOT NULL")
-        elif united:
-            found.append("(" + " AND ".join(own) + ")" if own else "true")
-        else:
-            lines.append("MATCH " + _branch_pattern(branch, number))
-            conditions.extend(own)
-    if united:
-        conditions.append("(" + " OR ".join(found) + ")")
-    conditions.extend(_filters(reading.filters, "answer", "answer"))
-    since = _since(reading)
-    if since:
-        conditions.append(f"{since} IS NOT NULL")
-    if conditions:
-        lines.append(("WITH * WHERE " if united else "WHERE ") + "\n  AND ".join(dict.fromkeys(conditions)))
-    lines.append(_returned(reading, since))
-    lines.append(f"LIMIT {limit:d}")
-    return "\n".join(lines)
+    printed = _Printed(reading, schema, ontology)
+    lines = ["CYPHER 5", *printed.lines(), f"LIMIT {limit:d}"]
+    return Statement("\n".join(lines), dict(schema.given))
 
 
-def quoted(name: str) -> str:
-    """A name as a Cypher identifier, in back-ticks unless it is a plain ASCII one.
+@dataclass(slots=True)
+class _Printed:
+    """Lines of a text; `a0` is the start of branch 0, `n0_1` what its hop 1 reaches, `answer` what all branches reach."""
 
-    Back-ticks are doubled. Cypher decodes Unicode escapes before it reads quotes, so that an escaped back-tick would end the name: every
-    backslash is itself written as an escape, and the name keeps its characters.
-    """
-    if name.isidentifier() and name.isascii():
-        return name
-    return "`" + name.replace("\\", "\\u005C").replace("`", "``") + "`"
+    reading: Reading
+    schema: PlanSchema
+    ontology: Ontology
+
+    def lines(self) -> list[str]:
+        reading = self.reading
+        if reading.combine == "any" and len(reading.branches) > 1:
+            return self._united()
+        lines: list[str] = []
+        id = ""
+        for number, branch in enumerate(self._counted()):
+            found, id = self._branch(number, branch)
+            lines.extend(found)
+        return [*lines, *self._returned(id)]
+
+    def _counted(self) -> tuple[Branch, ...]:
+        extreme = self.reading.operation in (Operation.MOST, Operation.LEAST) and self.reading.attribute is None
+        return self.reading.branches[:1] if extreme else self.reading.branches
+
+    def _united(self) -> list[str]:
+        parts = []
+        for number, branch in enumerate(self.reading.branches):
+            found, id = self._branch(number, branch)
+            parts.append("\n".join([*found, f"RETURN {id} AS answer, {self._path(number, branch)} AS path"]))
+        inner = "\nUNION\n".join(parts).replace("\n", "\n  ")
+        lines = [f"CALL () {{\n  {inner}\n}}"]
+        if self.reading.attribute is not None:
+            found, value, _ = self.schema.value("answer", "answer", self.reading.attribute)
+            return [*lines, *found, f"RETURN DISTINCT answer, {value} AS value"]
+        if self.reading.operation is Operation.COUNT:
+            return [*lines, "RETURN count(DISTINCT answer) AS answers"]
+        return [*lines, "RETURN DISTINCT answer, path", "ORDER BY answer, path"]
+
+    def _branch(self, number: int, branch: Branch) -> tuple[list[str], str]:
+        """Lines that match one branch, and the text of the id of what it reaches."""
+        schema, reading = self.schema, self.reading
+        if not branch.hops:
+            lines, id = schema.every("answer", branch.start_types, branch.anchors, f"anchors{number}")
+            tests = schema.attribute_tests(id, "answer", (*branch.start_filters, *reading.filters), ANY_TIME, "value")
+            if tests:
+                lines.append("WITH * WHERE " + "\n  AND ".join(tests))
+            return lines, id
+        nodes = [f"a{number}", *(self._node(branch, number, place) for place in range(len(branch.hops)))]
+        text = schema.node(nodes[0], branch.start_types)
+        anchors = branch.anchors or None
+        tests = schema.node_tests(nodes[0], branch.start_types, anchors, f"anchors{number}")
+        tests += self._attributes(nodes[0], branch.start_types, branch.start_filters, ANY_TIME, f"start{number}")
+        for place, hop in enumerate(branch.hops):
+            relation, reached, key = f"r{number}_{place}", nodes[place + 1], f"{number}_{place}"
+            last = place == len(branch.hops) - 1
+            text += self._arrow(hop, schema.relation(relation, hop.predicate)) + schema.node(reached, hop.types)
+            tests += schema.relation_tests(relation, hop.predicate)
+            tests += self._during(hop, relation, nodes[place], reached, key)
+            ends = branch.ends if last else None
+            tests += schema.node_tests(reached, hop.types, ends, f"ends{key}" if ends is not None else f"of{key}")
+            filters = (*hop.filters, *(reading.filters if last else ()))
+            tests += self._attributes(reached, hop.types, filters, hop.time, f"value{key}")
+        tests += self._trail(branch, nodes)
+        tests += self._shared(branch, number, nodes)
+        if self.reading.operation in (Operation.FIRST, Operation.LAST) and self.reading.attribute is None:
+            tests.append(f"{self._since(number, branch)} IS NOT NULL")
+        lines = [f"MATCH {text}", "WHERE " + "\n  AND ".join(dict.fromkeys(tests))]
+        return lines, schema.id("answer", branch.hops[-1].types)
+
+    def _attributes(
+        self, name: str, types: Sequence[str], filters: Sequence[AttributeFilter], time: TimeFilter, key: str
+    ) -> list[str]:
+        return self.schema.attribute_tests(self.schema.id(name, types), name, filters, time, key) if filters else []
+
+    def _trail(self, branch: Branch, nodes: Sequence[str]) -> list[str]:
+        """That the walk never comes back to its start, nor to an inner entity by a predicate used at it."""
+        extreme = self._counted() != self.reading.branches or self.reading.operation in (
+            Operation.MOST,
+            Operation.LEAST,
+        )
+        tests = []
+        for early, late in combinations(range(len(nodes)), 2):
+            used = {hop.predicate for hop in branch.hops[max(early - 1, 0) : early + 1]}
+            blocked = early == 0 or late == early + 1 or branch.hops[late - 1].predicate in used
+            # What is counted for each answer is one hop before it, however that was reached.
+            counted = extreme and late == len(nodes) - 1 and late > early + 1
+            if blocked and not counted:
+                tests.append(f"{nodes[late]} <> {nodes[early]}")
+        return tests
+
+    def _shared(self, branch: Branch, number: int, nodes: Sequence[str]) -> list[str]:
+        """That states asked for over a range of time hold at one moment: each two of them overlap."""
+        ranged = []
+        for place, hop in enumerate(branch.hops):
+            relation = self.ontology.relations.get(hop.predicate)
+            event = relation is not None and relation.kind is RelationKind.EVENT
+            instant = hop.time.interval.high - hop.time.interval.low == _INSTANT
+            if not event and hop.time.mode is not TimeMode.ANY and not instant:
+                ranged.append(self.schema.span(f"r{number}_{place}", hop.predicate, *_ends(hop, nodes, place)))
+        return [f"{a[0]} < {b[1]} AND {b[0]} < {a[1]}" for a, b in combinations(ranged, 2)]
+
+    def _during(self, hop: HopReading, relation: str, left: str, right: str, key: str) -> list[str]:
+        time, schema = hop.time, self.schema
+        if time.mode is TimeMode.ANY:
+            return []
+        ends = _ends(hop, (left, right), 0)
+        low, high = schema.span(relation, hop.predicate, *ends)
+        if time.mode is not TimeMode.OVERLAPS:
+            side = schema.began if time.mode is TimeMode.STARTS_IN else schema.ended
+            low = high = side(relation, hop.predicate, *ends)
+        tests = []
+        since, until = time.interval.low, time.interval.high
+        overlaps = time.mode is TimeMode.OVERLAPS
+        if since > MIN_INSTANT:
+            schema.given[f"since{key}"] = schema.moment(since)
+            tests.append(f"{high} {'>' if overlaps else '>='} $p.since{key}")
+        if until < MAX_INSTANT:
+            schema.given[f"until{key}"] = schema.moment(until)
+            tests.append(f"{low} < $p.until{key}")
+        return tests if tests or overlaps else [f"{low} IS NOT NULL"]
+
+    def _arrow(self, hop: HopReading, body: str) -> str:
+        relation = self.ontology.relations.get(hop.predicate)
+        if relation is not None and relation.symmetric:
+            return f"-{body}-"
+        return f"-{body}->" if hop.direction is Direction.FORWARD else f"<-{body}-"
+
+    @staticmethod
+    def _node(branch: Branch, number: int, place: int) -> str:
+        return "answer" if place == len(branch.hops) - 1 else f"n{number}_{place}"
+
+    def _path(self, number: int, branch: Branch) -> str:
+        """The ids along a branch."""
+        if not branch.hops:
+            return "[]"
+        ids = [self.schema.id(f"a{number}", branch.start_types)]
+        for place, hop in enumerate(branch.hops):
+            ids.append(self.schema.id(self._node(branch, number, place), hop.types))
+        return f"[{', '.join(ids)}]"
+
+    def _since(self, number: int, branch: Branch) -> str:
+        """When the last fact of a branch began."""
+        place = len(branch.hops) - 1
+        left = f"a{number}" if place == 0 else f"n{number}_{place - 1}"
+        hop = branch.hops[-1]
+        return self.schema.began(f"r{number}_{place}", hop.predicate, *_ends(hop, (left, "answer"), 0))
+
+    def _returned(self, id: str) -> list[str]:
+        reading = self.reading
+        operation = reading.operation
+        order = "ASC" if operation in (Operation.FIRST, Operation.LEAST) else "DESC"
+        if reading.attribute is not None:
+            found, value, measure = self.schema.value(id, "answer", reading.attribute)
+            chosen = operation in (Operation.FIRST, Operation.LAST, Operation.MOST, Operation.LEAST, Operation.COMPARE)
+            lines = [*found, f"RETURN DISTINCT {id} AS answer, {value} AS value"]
+            if chosen:
+                lines = [*found, f"WITH DISTINCT {id} AS answer, {value} AS value, {measure} AS measure"]
+                return [*lines, f"RETURN answer, value\nORDER BY measure {order}, answer"]
+            return [*lines, "ORDER BY answer, value"]
+        if operation is Operation.COUNT:
+            return [f"RETURN count(DISTINCT {id}) AS answers"]
+        if operation in (Operation.MOST, Operation.LEAST):
+            hops = reading.branches[0].hops
+            counted = "a0" if len(hops) <= 1 else f"n0_{len(hops) - 2}"
+            return [f"RETURN {id} AS answer, count(DISTINCT {counted}) AS n", f"ORDER BY n {order}, answer"]
+        paths = "".join(
+            f", {self._path(number, branch)} AS path{number}"
+            for number, branch in enumerate(reading.branches)
+            if branch.hops
+        )
+        if operation in (Operation.FIRST, Operation.LAST) and reading.branches[0].hops:
+            since = self._since(0, reading.branches[0])
+            return [f"RETURN DISTINCT {id} AS answer, {since} AS since{paths}", f"ORDER BY since {order}, answer"]
+        return [f"RETURN DISTINCT {id} AS answer{paths}", "ORDER BY answer"]
 
 
-def _event_lines(event: EventAnchor) -> list[str]:
-    lines = ["MATCH (event)", "WHERE event.id IN $event"]
-    moments = [f"min(event[$dated{place}])" for place in range(len(event.attributes))]
-    if event.predicates:
-        kinds = "|".join(quoted(name) for name in event.predicates)
-        lines.append(f"OPTIONAL MATCH (event)-[happened:{kinds}]-()")
-        lines.append(f"  WHERE {_readable('happened')}")
-        moments.insert(0, "min(happened.valid_from)")
-    moment = moments[0] if len(moments) == 1 else f"coalesce({', '.join(moments)})"
-    lines.append(f"WITH {moment} AS moment")
-    return lines
-
-
-def _branch_pattern(branch: Branch, number: int) -> str:
-    if not branch.hops:
-        return f"(answer{_labels(branch.start_types)})"
-    text = f"p{number} = (a{number}{_labels(branch.start_types)})"
-    for place, hop in enumerate(branch.hops):
-        text += _hop(hop, f"r{number}_{place}", _node(branch, number, place))
-    return text
-
-
-def _branch_conditions(reading: Reading, number: int, events: Collection[str]) -> list[str]:
-    branch = reading.branches[number]
-    start = f"a{number}" if branch.hops else "answer"
-    conditions: list[str] = []
-    for place, hop in enumerate(branch.hops):
-        relation = f"r{number}_{place}"
-        if reading.event is None:
-            conditions.extend(_time_conditions(hop.time, relation))
-        else:
-            conditions.extend(_moment_conditions(hop, relation, reading.event.mode, hop.predicate in events))
-        conditions.append(_readable(relation))
-        conditions.extend(_filters(hop.filters, _node(branch, number, place), f"{number}_{place}"))
-    if branch.anchors:
-        conditions.append(f"{start}.id IN $anchors{number}")
-    conditions.extend(_filters(branch.start_filters, start, f"start{number}"))
-    if branch.ends is not None:
-        conditions.append(f"answer.id IN $ends{number}")
-    return conditions
-
-
-def _node(branch: Branch, number: int, place: int) -> str:
-    return "answer" if place == len(branch.hops) - 1 else f"n{number}_{place}"
-
-
-def _readable(relation: str) -> str:
-    return f"any(scope IN {relation}.scopes WHERE scope IN $readable)"
-
-
-def _since(reading: Reading) -> str | None:
-    """What orders the answers of FIRST and LAST: the start of the last fact of a path."""
-    if reading.operation not in (Operation.FIRST, Operation.LAST) or reading.attribute is not None:
-        return None
-    starts = [f"r{n}_{len(b.hops) - 1}.valid_from" for n, b in enumerate(reading.branches) if b.hops]
-    return starts[0] if len(starts) == 1 else f"coalesce({', '.join(starts)})" if starts else None
-
-
-def _returned(reading: Reading, since: str | None) -> str:
-    operation = reading.operation
-    ascending = operation in (Operation.FIRST, Operation.LEAST)
-    order = "ASC" if ascending else "DESC"
-    if reading.attribute is not None:
-        chosen = operation in (Operation.FIRST, Operation.LAST, Operation.MOST, Operation.LEAST, Operation.COMPARE)
-        ordered = f" ORDER BY value {order}" if chosen else ""
-        return f"RETURN answer.id AS answer, answer[$attribute] AS value{ordered}"
-    if operation is Operation.COUNT:
-        return "RETURN count(DISTINCT answer) AS answer"
-    if operation in (Operation.MOST, Operation.LEAST):
-        hops = reading.branches[0].hops
-        counted = "a0" if len(hops) <= 1 else f"n0_{len(hops) - 2}"
-        return f"RETURN answer.id AS answer, count(DISTINCT {counted}) AS n ORDER BY n {order}"
-    paths = "".join(f", p{number}" for number, branch in enumerate(reading.branches) if branch.hops)
-    if since:
-        return f"RETURN DISTINCT answer.id AS answer, {since} AS since{paths} ORDER BY since {order}"
-    return f"RETURN DISTINCT answer.id AS answer{paths}"
-
-
-def _labels(types: Sequence[str]) -> str:
-    return ":" + "|".join(quoted(name) for name in types) if types else ""
-
-
-def _hop(hop: HopReading, relation: str, node: str) -> str:
-    body = f"[{relation}:{quoted(hop.predicate)}]"
-    target = f"({node}{_labels(hop.types)})"
-    return f"-{body}->{target}" if hop.direction is Direction.FORWARD else f"<-{body}-{target}"
-
-
-def _time_conditions(time: TimeFilter, relation: str) -> list[str]:
-    if time.mode is TimeMode.ANY:
-        return []
-    low, high = format_instant(time.interval.start), format_instant(time.interval.end)
-    found = []
-    if time.mode is TimeMode.OVERLAPS:
-        if high:
-            found.append(f"coalesce({relation}.valid_from, $always) < $until")
-        if low:
-            found.append(f"coalesce({relation}.valid_to, $forever) > $since")
-    else:
-        side = "valid_from" if time.mode is TimeMode.STARTS_IN else "valid_to"
-        if low:
-            found.append(f"{relation}.{side} >= $since")
-        if high:
-            found.append(f"{relation}.{side} < $until")
-    return found
-
-
-def _moment_conditions(hop: HopReading, relation: str, mode: DateMode, event: bool) -> list[str]:
-    began, ended = f"coalesce({relation}.valid_from, $always)", f"coalesce({relation}.valid_to, $forever)"
-    if mode not in (DateMode.AFTER, DateMode.BEFORE):
-        return [f"{began} <= moment", f"{ended} > moment"]
-    sign = ">=" if mode is DateMode.AFTER else "<"
-    if event or hop.time.mode is TimeMode.STARTS_IN:
-        return [f"{relation}.valid_from {sign} moment"]
-    if hop.time.mode is TimeMode.ENDS_IN:
-        return [f"{relation}.valid_to {sign} moment"]
-    return [f"{ended} > moment" if mode is DateMode.AFTER else f"{began} < moment"]
-
-
-def _filters(filters: Sequence[AttributeFilter], node: str, number: str) -> list[str]:
-    operators = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "in_range": "IN RANGE"}
-    return [
-        f"{node}[$key{number}_{place}] {operators[test.operator]} $value{number}_{place}"
-        for place, test in enumerate(filters)
-    ]
+def _ends(hop: HopReading, nodes: Sequence[str], place: int) -> tuple[str, str]:
+    """Variables of the subject and the object of a hop."""
+    left, right = nodes[place], nodes[place + 1]
+    return (left, right) if hop.direction is Direction.FORWARD else (right, left)

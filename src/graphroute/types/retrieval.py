@@ -74,7 +74,8 @@ class RetrievalResult:
     """Hits best first. `bindings` are complete for ANSWERED, whatever the limits cut from the hits, unless `truncated_by` is set.
 
     ABSENT: everything resolved, and a closed-world relation has no valid readable fact or what held once has expired. UNRESOLVED: a
-    named slot was not found. `instant`: the moment the facts were read at. `flags` are passed on to the bundle. `stale_paths` is for the
+    named slot was not found. `instant`: the moment the facts were read at. `flags` are passed on to the bundle. `cypher` can be run on the server once the line
+    `cypher_parameters` has set its parameter. `stale_paths` is for the
     operator's log only.
     """
 
@@ -86,6 +87,7 @@ class RetrievalResult:
     anchors: tuple[str, ...] = ()
     plan: tuple[str, ...] = ()
     cypher: str | None = None
+    cypher_parameters: str = ""
     truncated_by: str | None = None
     evidence_truncated: bool = False
     instant: Instant | None = None

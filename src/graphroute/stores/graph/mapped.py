@@ -10,6 +10,7 @@ from typing import Any
 from graphroute.stores.graph.trails import EdgeRow, FactKey, StepRow, TrailGraph, countable
 from graphroute.stores.mapped.elements import Elements, Row
 from graphroute.stores.mapped.filters import passes
+from graphroute.stores.mapped.printing import MappedSchema
 from graphroute.stores.mapped.queries import MAX_HOPS
 from graphroute.stores.mapped.values import bounds
 from graphroute.types.graph import Direction, EndCount, HopPattern, PathPattern, TopEnds
@@ -68,6 +69,10 @@ class MappedGraph(TrailGraph):
         if walk is None:
             return TopEnds()
         return self._elements.top_ends(walk, most=most, view=view, deadline=deadline)
+
+    def plan_schema(self, *, view: View) -> MappedSchema:
+        """The labels, types and properties of the mapping, for a printed plan."""
+        return MappedSchema(self._elements.nodes, self._elements.relations, view)
 
     def _walk(self, pattern: PathPattern, view: View, deadline: float | None) -> Mapping[str, Any] | None:
         """The pattern for the texts that count; None where nothing passes, `_MANY` where a hop meets too many dates and values to send."""

@@ -577,3 +577,12 @@ QUERIES: Final[tuple[Query, ...]] = (
     DATA_SPAN,
 )
 """All texts of graph and catalog. What is not here is not sent to answer a question."""
+
+READABLE_FACT: Final = _READ_R
+"""Of the relationship `r`."""
+READABLE_ENTITY: Final = _READ_X
+"""Of the row `x` that makes an entity visible."""
+READABLE_VALUE: Final = _READ_T
+"""Of the attribute `t`."""
+TOLD_TYPE: Final = _TYPED_Y
+"""Of the row `y` that tells a type."""
