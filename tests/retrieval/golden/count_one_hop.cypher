@@ -1,7 +1,15 @@
 // team:ledger <-OWNED_BY- svc
 // asks: count svc
-MATCH p0 = (a0:team)<-[r0_0:OWNED_BY]-(answer:svc)
-WHERE any(scope IN r0_0.scopes WHERE scope IN $readable)
-  AND a0.id IN $anchors0
-RETURN count(DISTINCT answer) AS answer
-LIMIT 40
+:param p => {sequence: 7, scopes: [1, 2], anchors0: ['team:ledger'], of0_0_types: ['svc']};
+CYPHER 5
+MATCH (a0:Entity)<-[r0_0:OWNED_BY]-(answer:Entity)
+WHERE a0.id IN $p.anchors0
+  AND r0_0.born <= $p.sequence AND r0_0.died > $p.sequence AND r0_0.scope IN $p.scopes
+  AND EXISTS { MATCH (y:EntityType) WHERE y.entity = answer.id AND y.type IN $p.of0_0_types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    )) }
+  AND answer <> a0
+RETURN count(DISTINCT answer.id) AS answers
+LIMIT 40;

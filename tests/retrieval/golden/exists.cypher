@@ -1,8 +1,12 @@
 // person:lena <-APPROVED_BY- release which is release:R17
 // asks: exists release
-MATCH p0 = (a0:person)<-[r0_0:APPROVED_BY]-(answer:release)
-WHERE any(scope IN r0_0.scopes WHERE scope IN $readable)
-  AND a0.id IN $anchors0
-  AND answer.id IN $ends0
-RETURN DISTINCT answer.id AS answer, p0
-LIMIT 40
+:param p => {sequence: 7, scopes: [1, 2], anchors0: ['person:lena'], ends0_0: ['release:R17']};
+CYPHER 5
+MATCH (a0:Entity)<-[r0_0:APPROVED_BY]-(answer:Entity)
+WHERE a0.id IN $p.anchors0
+  AND r0_0.born <= $p.sequence AND r0_0.died > $p.sequence AND r0_0.scope IN $p.scopes
+  AND answer.id IN $p.ends0_0
+  AND answer <> a0
+RETURN DISTINCT answer.id AS answer, [a0.id, answer.id] AS path0
+ORDER BY answer
+LIMIT 40;

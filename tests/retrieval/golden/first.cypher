@@ -1,8 +1,17 @@
 // svc:checkout <-AFFECTED- inc
 // asks: first inc
-MATCH p0 = (a0:svc)<-[r0_0:AFFECTED]-(answer:inc)
-WHERE any(scope IN r0_0.scopes WHERE scope IN $readable)
-  AND a0.id IN $anchors0
-  AND r0_0.valid_from IS NOT NULL
-RETURN DISTINCT answer.id AS answer, r0_0.valid_from AS since, p0 ORDER BY since ASC
-LIMIT 40
+:param p => {sequence: 7, scopes: [1, 2], anchors0: ['svc:checkout'], of0_0_types: ['inc']};
+CYPHER 5
+MATCH (a0:Entity)<-[r0_0:AFFECTED]-(answer:Entity)
+WHERE a0.id IN $p.anchors0
+  AND r0_0.born <= $p.sequence AND r0_0.died > $p.sequence AND r0_0.scope IN $p.scopes
+  AND EXISTS { MATCH (y:EntityType) WHERE y.entity = answer.id AND y.type IN $p.of0_0_types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    )) }
+  AND answer <> a0
+  AND nullIf(r0_0.low, -4611686018427387904) IS NOT NULL
+RETURN DISTINCT answer.id AS answer, nullIf(r0_0.low, -4611686018427387904) AS since, [a0.id, answer.id] AS path0
+ORDER BY since ASC, answer
+LIMIT 40;

@@ -1,8 +1,23 @@
 // person:vega <-DIRECTED_BY- film -STARS-> person
 // asks: least person
-MATCH p0 = (a0:person)<-[r0_0:DIRECTED_BY]-(n0_0:film)-[r0_1:STARS]->(answer:person)
-WHERE any(scope IN r0_0.scopes WHERE scope IN $readable)
-  AND any(scope IN r0_1.scopes WHERE scope IN $readable)
-  AND a0.id IN $anchors0
-RETURN answer.id AS answer, count(DISTINCT n0_0) AS n ORDER BY n ASC
-LIMIT 40
+:param p => {sequence: 7, scopes: [1, 2], anchors0: ['person:vega'], of0_0_types: ['film'], of0_1_types: ['person']};
+CYPHER 5
+MATCH (a0:Entity)<-[r0_0:DIRECTED_BY]-(n0_0:Entity)-[r0_1:STARS]->(answer:Entity)
+WHERE a0.id IN $p.anchors0
+  AND r0_0.born <= $p.sequence AND r0_0.died > $p.sequence AND r0_0.scope IN $p.scopes
+  AND EXISTS { MATCH (y:EntityType) WHERE y.entity = n0_0.id AND y.type IN $p.of0_0_types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    )) }
+  AND r0_1.born <= $p.sequence AND r0_1.died > $p.sequence AND r0_1.scope IN $p.scopes
+  AND EXISTS { MATCH (y:EntityType) WHERE y.entity = answer.id AND y.type IN $p.of0_1_types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    )) }
+  AND n0_0 <> a0
+  AND answer <> n0_0
+RETURN answer.id AS answer, count(DISTINCT n0_0) AS n
+ORDER BY n ASC, answer
+LIMIT 40;

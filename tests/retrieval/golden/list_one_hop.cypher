@@ -1,9 +1,18 @@
 // svc:checkout -OWNED_BY@overlaps 2026-06-01..2026-06-02-> team
 // asks: list team
-MATCH p0 = (a0:svc)-[r0_0:OWNED_BY]->(answer:team)
-WHERE coalesce(r0_0.valid_from, $always) < $until
-  AND coalesce(r0_0.valid_to, $forever) > $since
-  AND any(scope IN r0_0.scopes WHERE scope IN $readable)
-  AND a0.id IN $anchors0
-RETURN DISTINCT answer.id AS answer, p0
-LIMIT 40
+:param p => {sequence: 7, scopes: [1, 2], anchors0: ['svc:checkout'], since0_0: 1780272000000000, until0_0: 1780358400000000, of0_0_types: ['team']};
+CYPHER 5
+MATCH (a0:Entity)-[r0_0:OWNED_BY]->(answer:Entity)
+WHERE a0.id IN $p.anchors0
+  AND r0_0.born <= $p.sequence AND r0_0.died > $p.sequence AND r0_0.scope IN $p.scopes
+  AND r0_0.high > $p.since0_0
+  AND r0_0.low < $p.until0_0
+  AND EXISTS { MATCH (y:EntityType) WHERE y.entity = answer.id AND y.type IN $p.of0_0_types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    )) }
+  AND answer <> a0
+RETURN DISTINCT answer.id AS answer, [a0.id, answer.id] AS path0
+ORDER BY answer
+LIMIT 40;

@@ -1,11 +1,26 @@
 // cluster:eu-1 <-RUNS_ON- svc
 // team:ledger <-OWNED_BY- svc
 // asks: list svc of all
-MATCH p0 = (a0:cluster)<-[r0_0:RUNS_ON]-(answer:svc)
-MATCH p1 = (a1:team)<-[r1_0:OWNED_BY]-(answer:svc)
-WHERE any(scope IN r0_0.scopes WHERE scope IN $readable)
-  AND a0.id IN $anchors0
-  AND any(scope IN r1_0.scopes WHERE scope IN $readable)
-  AND a1.id IN $anchors1
-RETURN DISTINCT answer.id AS answer, p0, p1
-LIMIT 40
+:param p => {sequence: 7, scopes: [1, 2], anchors0: ['cluster:eu-1'], of0_0_types: ['svc'], anchors1: ['team:ledger'], of1_0_types: ['svc']};
+CYPHER 5
+MATCH (a0:Entity)<-[r0_0:RUNS_ON]-(answer:Entity)
+WHERE a0.id IN $p.anchors0
+  AND r0_0.born <= $p.sequence AND r0_0.died > $p.sequence AND r0_0.scope IN $p.scopes
+  AND EXISTS { MATCH (y:EntityType) WHERE y.entity = answer.id AND y.type IN $p.of0_0_types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    )) }
+  AND answer <> a0
+MATCH (a1:Entity)<-[r1_0:OWNED_BY]-(answer:Entity)
+WHERE a1.id IN $p.anchors1
+  AND r1_0.born <= $p.sequence AND r1_0.died > $p.sequence AND r1_0.scope IN $p.scopes
+  AND EXISTS { MATCH (y:EntityType) WHERE y.entity = answer.id AND y.type IN $p.of1_0_types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
+      (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
+        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+      }
+    )) }
+  AND answer <> a1
+RETURN DISTINCT answer.id AS answer, [a0.id, answer.id] AS path0, [a1.id, answer.id] AS path1
+ORDER BY answer
+LIMIT 40;

@@ -11,6 +11,9 @@ from graphroute.stores.mapped import queries, schema
 STORES = Path(queries.__file__).resolve().parents[1]
 FILES = [*sorted((STORES / "mapped").glob("*.py")), STORES / "graph" / "mapped.py", STORES / "catalog" / "mapped.py"]
 
+GOLDEN = Path(__file__).parent / "golden"
+GOLDEN_TEXTS = {query.name: query.text for query in queries.QUESTION_PATH} | queries.TEMPLATES
+
 HOSTILE = [
     "a`) DETACH DELETE n //",
     "a\\u0060) DETACH DELETE n //",
@@ -71,6 +74,15 @@ def test_the_builder_is_the_only_place_that_makes_a_text() -> None:
         ("queries.py", "_level"),
         ("queries.py", "label_query"),
     }
+
+
+@pytest.mark.parametrize("name", sorted(GOLDEN_TEXTS))
+def test_text_equals_its_golden_file(name: str) -> None:
+    assert (GOLDEN / f"{name}.cypher").read_text(encoding="utf-8") == GOLDEN_TEXTS[name] + "\n"
+
+
+def test_every_text_has_its_golden_file() -> None:
+    assert {path.stem for path in GOLDEN.glob("*.cypher")} == set(GOLDEN_TEXTS)
 
 
 def test_texts_are_few_named_apart_and_read_only() -> None:

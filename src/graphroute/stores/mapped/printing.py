@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from graphroute.stores.mapped.filters import flag
 from graphroute.stores.mapped.values import part, whole
-from graphroute.stores.printing import literal, quoted
+from graphroute.stores.printing import quoted
 from graphroute.text import alias_key, fold
 from graphroute.types.graph import AttributeFilter
 from graphroute.types.mapping import DateOwner, NodeMapping, RelationMapping
@@ -48,9 +48,10 @@ class MappedSchema:
         )
         return f"CASE {cases} END"
 
-    @staticmethod
-    def _id(name: str, node: NodeMapping) -> str:
-        return f"{literal(part(node.name) + '/')} + toString({name}.{quoted(node.key)})"
+    def _id(self, name: str, node: NodeMapping) -> str:
+        prefix = f"id{list(self._nodes).index(node.name):d}"
+        self.given[prefix] = f"{part(node.name)}/"
+        return f"$p.{prefix} + toString({name}.{quoted(node.key)})"
 
     def node_tests(self, name: str, types: Sequence[str], ids: Sequence[str] | None, key: str) -> list[str]:
         keyed = [f"{name}.{quoted(self._nodes[one].key)} IS NOT NULL" for one in types if one in self._nodes]
@@ -58,14 +59,15 @@ class MappedSchema:
             by_type: dict[str, list[str]] = {}
             for entity_id in ids:
                 type_, _, local = entity_id.partition("/")
-                by_type.setdefault(whole(type_), []).append(whole(local))
-            keyed = []
+                if whole(type_) in self._nodes:
+                    by_type.setdefault(whole(type_), []).append(whole(local))
+            keyed = [] if by_type else ["false"]
             for number, (type_, keys) in enumerate(sorted(by_type.items())):
                 node = self._nodes[type_]
                 self.given[f"{key}_{number}"] = keys
                 property_ = f"toString({name}.{quoted(node.key)})"
                 keyed.append(f"{name}:{quoted(node.label)} AND {property_} IN $p.{key}_{number}")
-        access = sorted({node.access for one in types if (node := self._nodes.get(one)) and node.access})
+        access = sorted({held.access for one in types if (held := self._nodes.get(one)) and held.access})
         return [self._any(keyed), *(self._readable(name, access or [None]))]
 
     @staticmethod

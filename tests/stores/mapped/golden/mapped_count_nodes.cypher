@@ -1,0 +1,1 @@
+CYPHER 5 MATCH (n:<label>) RETURN count(n)

@@ -1,0 +1,1 @@
+CYPHER 5 MATCH ()-[r:<label>]->() RETURN count(r)

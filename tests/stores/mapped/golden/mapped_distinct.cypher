@@ -1,0 +1,1 @@
+CYPHER 5 MATCH (n:$any($targets)) WITH n, head([l IN $order WHERE l IN labels(n) AND n[$keys[l]] IS NOT NULL]) AS nl WHERE nl IS NOT NULL AND CASE WHEN n[$access[nl]] IS NULL THEN $open ELSE any(x IN [] + n[$access[nl]] WHERE x IN $held) END UNWIND [] + n[$property] AS value WITH DISTINCT left(toStringOrNull(value), 100) AS value WHERE value IS NOT NULL RETURN value LIMIT $limit

@@ -1,0 +1,1 @@
+CYPHER 5 MATCH (n:$any($targets)) WITH n, head([l IN $order WHERE l IN labels(n) AND n[$keys[l]] IS NOT NULL]) AS nl WHERE nl IS NOT NULL AND CASE WHEN n[$access[nl]] IS NULL THEN $open ELSE any(x IN [] + n[$access[nl]] WHERE x IN $held) END RETURN nl, toString(n[$keys[nl]]), [p IN $wanted | [x IN [] + n[p] | left(toStringOrNull(x), 1000)]] LIMIT $limit
