@@ -1,4 +1,6 @@
-"""A graph that graphroute did not write: names in memory against names by query, on generated customers, orders and products.
+"""A graph that graphroute did not write: names in memory against names by query, and counts by the server against rows counted here.
+
+Generated customers, orders and products.
 
 The server that GRAPHROUTE_NEO4J_URI names must be an empty one; it is filled and left filled. Prints the ratio of both ways in one run.
 """
@@ -13,6 +15,7 @@ import sys
 import time
 from dataclasses import replace
 
+from graphroute.stores.graph.mapped import MappedGraph
 from graphroute.stores.mapped_ports import MappedStores, open_mapped
 from graphroute.stores.neo4j.connection import Neo4jConnection, Neo4jSettings, Query
 from graphroute.types.graph import Direction, HopPattern, PathPattern
@@ -100,6 +103,37 @@ def measure(stores: MappedStores, asked: dict[str, list[PathPattern]]) -> dict[s
     return found
 
 
+def counted(stores: MappedStores) -> dict[str, tuple[list[float], list[float]]]:
+    """Milliseconds of each count by the server, and of the same from all rows; raises AssertionError where the two differ."""
+    view = stores.catalog.view(reader=Reader("public", ["public"]))
+    forward, backward = Direction.FORWARD, Direction.BACKWARD
+    placed, contained = HopPattern(("PLACED",), forward, ("Order",)), HopPattern(("CONTAINS",), forward, ("Product",))
+    in_order, by = HopPattern(("CONTAINS",), backward, ("Order",)), HopPattern(("PLACED",), backward, ("Customer",))
+    supplies = HopPattern(("SUPPLIES",), forward, ("Product",))
+    largest, supplier = ("Customer/1",), ("Supplier/1",)
+    asked = {
+        "orders of the largest customer": PathPattern(largest, (placed,), 1),
+        "its orders of a year": PathPattern(largest, (replace(placed, time=YEAR),), 1),
+        "customers of a supplier's products": PathPattern(supplier, (supplies, in_order, by), 1),
+        "the product most ordered by it": PathPattern(largest, (placed, contained), 1),
+    }
+    times: dict[str, tuple[list[float], list[float]]] = {}
+    for name, pattern in asked.items():
+        times[name] = ([], [])
+        for turn in range(8):
+            answers = []
+            for place, graph in enumerate((stores.graph, super(MappedGraph, stores.graph))):
+                began = time.perf_counter()
+                if name.startswith("the product"):
+                    answers.append(repr(graph.top_ends(pattern, view=view)))
+                else:
+                    answers.append(repr(graph.count_ends([pattern], first=20, view=view)))
+                if turn:
+                    times[name][place].append((time.perf_counter() - began) * 1000)
+            assert answers[0] == answers[1]
+    return times
+
+
 def main() -> int:
     """Fills the server if it is empty, then measures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -129,6 +163,11 @@ def main() -> int:
             print(
                 f"{name}: p50 {middles[0]:.1f} / {middles[1]:.1f} ms, p95 {one[int(len(one) * 0.95)]:.1f} / {other[int(len(other) * 0.95)]:.1f} ms, "
                 f"in memory / by query {middles[0] / middles[1]:.2f}"
+            )
+        for name, (server, rows) in counted(open_mapped(connection, ONTOLOGY, MAPPING)).items():
+            middle, other = statistics.median(server), statistics.median(rows)
+            print(
+                f"{name}: counted by the server {middle:.1f} ms, from rows {other:.1f} ms, ratio {middle / other:.2f}"
             )
     return 0
 
