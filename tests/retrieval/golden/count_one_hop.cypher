@@ -7,7 +7,7 @@ WHERE a0.id IN $p.anchors0
   AND r0_0.born <= $p.sequence AND r0_0.died > $p.sequence AND r0_0.scope IN $p.scopes
   AND EXISTS { MATCH (y:EntityType) WHERE y.entity = answer.id AND y.type IN $p.of0_0_types AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
       (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
-        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+        MATCH (w:EntityType) USING INDEX SEEK w:EntityType(entity) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
       }
     )) }
   AND answer <> a0

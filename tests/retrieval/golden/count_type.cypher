@@ -5,7 +5,7 @@ CYPHER 5
 MATCH (y:EntityType)
 WHERE y.type IN $p.anchors0 AND y.born <= $p.sequence AND y.died > $p.sequence AND (y.basis = 0 OR (
       (y.scope = 0 OR y.scope IN $p.scopes) AND NOT EXISTS {
-        MATCH (w:EntityType) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
+        MATCH (w:EntityType) USING INDEX SEEK w:EntityType(entity) WHERE w.entity = y.entity AND w.basis < y.basis AND w.born <= $p.sequence AND w.died > $p.sequence AND w.scope IN $p.scopes
       }
     ))
 WITH DISTINCT y.entity AS answer

@@ -157,18 +157,18 @@ def _step(place: str, staying: str, kept: str) -> str:
     return f"""WITH a, low, high, {hop} AS hop
   CALL (a, low, high, hop) {{
     {staying}WITH a WHERE hop.forward
-    MATCH (a)-[r:$any(hop.predicates)]->(b:Entity)
+    MATCH (a)-[r:$any(hop.predicates)]->(b)
     WHERE {_WALKED}
     RETURN b
     UNION ALL
     WITH a WHERE hop.backward
-    MATCH (a)<-[r:$any(hop.predicates)]-(b:Entity)
+    MATCH (a)<-[r:$any(hop.predicates)]-(b)
     WHERE {_WALKED}
     RETURN b
   }}
   WITH {kept}, b.id AS one
   WHERE {hop} IS NULL OR size({hop}.types) = 0 OR EXISTS {{
-    MATCH (y:EntityType) WHERE y.entity = one AND y.type IN {hop}.types AND {_TYPED_Y}
+    MATCH (y:EntityType) USING INDEX SEEK y:EntityType(entity) WHERE y.entity = one AND y.type IN {hop}.types AND {_TYPED_Y}
   }}
   """
 
@@ -186,7 +186,7 @@ _PASSES_LAST: Final = _PASSES.replace("$p.filters", "pattern.hops[3].filters").r
     "$p.value_", "pattern.hops[3].value_"
 )
 _FROM: Final = """UNWIND pattern.nodes AS id
-  MATCH (a:Entity {id: id})
+  MATCH (a:Entity {id: id}) USING INDEX SEEK a:Entity(id)
   WITH a, id AS low, id AS high
   """
 
