@@ -46,7 +46,7 @@ VIEW = View(reader=Reader("ann", ["public"]), sequence=7, scopes=frozenset({2, 1
 
 def statement(built: Reading, ontology: Ontology = PARTNERS, limit: int = 40) -> Statement:
     """Over a copy of a store on Neo4j."""
-    return cypher_of(built, ReplicatedSchema(VIEW), ontology=ontology, limit=limit)
+    return cypher_of(built, ReplicatedSchema(), ontology=ontology, limit=limit)
 
 
 def printed(built: Reading) -> str:

@@ -27,6 +27,7 @@ from graphroute.stores.mapped.schema import is_unique, read_schema
 from graphroute.stores.mapped_ports import open_mapped
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.migrate import migrate
+from graphroute.stores.neo4j.printing import view_parameter
 from graphroute.stores.neo4j.replica import Neo4jReplica
 from graphroute.stores.printing import literal
 from graphroute.stores.writer import SnapshotWriter
@@ -79,7 +80,8 @@ class Asking:
         assert found.cypher_parameters.startswith(prefix)
         printed = found.cypher_parameters.removeprefix(prefix)
         [(value,)] = self.connection.read(Query("value", f"CYPHER 5 RETURN {printed} AS p"))
-        return self.connection.read(Query("printed", found.cypher), {"p": value})
+        [(view,)] = self.connection.read(Query("view", f"CYPHER 5 RETURN {view_parameter(self.view())} AS view"))
+        return self.connection.read(Query("printed", found.cypher), {"p": value, "view": view})
 
 
 def compare(found: RetrievalResult, rows: list[tuple[Any, ...]]) -> None:

@@ -244,6 +244,8 @@ def _show_plan(trace: Trace) -> None:
             if result.cypher:
                 output.heading("As Cypher")
                 text = f"{result.cypher_parameters};\n{result.cypher};"
+                if "$view." in result.cypher:
+                    text = f"// $view is what the reader may read: operator.view in the decision log.\n{text}"
                 output.write("\n".join(f"  {line}" for line in text.splitlines()))
 
 

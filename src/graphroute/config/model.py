@@ -102,7 +102,10 @@ class LimitsConfig(_Part):
 
 
 class DeadlinesConfig(_Part):
-    """Milliseconds each stage may take. `parse`, `merge` and `whole` are checked but not enforced."""
+    """Milliseconds each stage may take. `whole`: all calls of a question to stores on servers together, the model's endpoint aside.
+
+    `parse` and `merge` are checked but not enforced.
+    """
 
     parse: int = Field(default=50, ge=1, le=60_000)
     lexical: int = Field(default=300, ge=1, le=60_000)

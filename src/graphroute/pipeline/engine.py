@@ -26,7 +26,9 @@ from graphroute.retrieval.contract import ContractResult, load_contracts, run_co
 from graphroute.routing.sufficiency import assess
 from graphroute.serialization.serialize import serialize
 from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
+from graphroute.stores.neo4j.printing import view_parameter
 from graphroute.strict_yaml import suggest
+from graphroute.time_limit import limited
 from graphroute.types.answer import Answer
 from graphroute.types.evidence import Degradation, EvidenceBundle
 from graphroute.types.prompt import SerializedEvidence
@@ -158,15 +160,16 @@ class GraphRoute:
 
     def _run(self, question: str, reader: Reader, as_of: AsOf, *, generate: bool) -> Trace:
         parts, clock = self._parts, _Clock()
-        view = parts.backends.catalog.view(reader=reader)
-        instant = self._instant(as_of)
-        query, unread = clock.time("parse", lambda: self._parse(question, view=view, instant=instant))
-        decision = clock.time("route", lambda: self._router.route(query, limits=parts.config.bounds()))
-        attempts = [self._attempt(query, decision, (), view=view, clock=clock)]
-        fallback = self._router.fallback(query, decision, attempts[0].sufficiency)
-        if fallback is not None:
-            attempts.append(self._attempt(query, fallback, attempts[0].results, view=view, clock=clock))
-        bundle = clock.time("merge", lambda: self._merge(query, attempts, unread, view=view))
+        with limited(parts.config.deadlines.whole / 1000):
+            view = parts.backends.catalog.view(reader=reader)
+            instant = self._instant(as_of)
+            query, unread = clock.time("parse", lambda: self._parse(question, view=view, instant=instant))
+            decision = clock.time("route", lambda: self._router.route(query, limits=parts.config.bounds()))
+            attempts = [self._attempt(query, decision, (), view=view, clock=clock)]
+            fallback = self._router.fallback(query, decision, attempts[0].sufficiency)
+            if fallback is not None:
+                attempts.append(self._attempt(query, fallback, attempts[0].results, view=view, clock=clock))
+            bundle = clock.time("merge", lambda: self._merge(query, attempts, unread, view=view))
         serialized = clock.time(
             "serialize",
             lambda: replace(
@@ -195,6 +198,7 @@ class GraphRoute:
             config_hash=parts.config_hash,
             operator={
                 "sequence": view.sequence,
+                "view": view_parameter(view),
                 "stale_paths": sum(r.stale_paths for a in attempts for r in a.results),
             },
         )

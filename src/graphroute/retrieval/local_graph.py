@@ -146,7 +146,7 @@ class LocalGraph:
     def _statement(self, reading: Reading, *, view: View, limits: Limits) -> Statement:
         """What to run on the server for the same paths, in the schema of the store: the graph's own, or that of a copy on Neo4j."""
         graph = self._backends.graph
-        schema = graph.plan_schema(view=view) if isinstance(graph, Printable) else ReplicatedSchema(view)
+        schema = graph.plan_schema(view=view) if isinstance(graph, Printable) else ReplicatedSchema()
         return cypher_of(reading, schema, ontology=self._backends.ontology, limit=limits.max_paths)
 
     def _empty_verdict(self, reading: Reading, outcome: _Outcome) -> Verdict:

@@ -14,7 +14,7 @@ from graphroute.types.view import View
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Cypher text and the value of its one parameter, `$p`."""
+    """Cypher text and the value of its parameter `$p`."""
 
     text: str
     parameters: Mapping[str, object]

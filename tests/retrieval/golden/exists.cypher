@@ -1,10 +1,10 @@
 // person:lena <-APPROVED_BY- release which is release:R17
 // asks: exists release
-:param p => {sequence: 7, scopes: [1, 2], anchors0: ['person:lena'], ends0_0: ['release:R17']};
+:param p => {anchors0: ['person:lena'], ends0_0: ['release:R17']};
 CYPHER 5
 MATCH (a0:Entity)<-[r0_0:APPROVED_BY]-(answer:Entity)
 WHERE a0.id IN $p.anchors0
-  AND r0_0.born <= $p.sequence AND r0_0.died > $p.sequence AND r0_0.scope IN $p.scopes
+  AND r0_0.born <= $view.sequence AND r0_0.died > $view.sequence AND r0_0.scope IN $view.scopes
   AND answer.id IN $p.ends0_0
   AND answer <> a0
 RETURN DISTINCT answer.id AS answer, [a0.id, answer.id] AS path0

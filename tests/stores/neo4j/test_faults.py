@@ -8,12 +8,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import servers
 from fault_proxy import FaultProxy
+from graphroute.config.load import load_routes
+from graphroute.config.model import DeadlinesConfig, RoutesConfig
 from graphroute.errors import (
     BackendError,
     BackendUnavailableError,
@@ -22,8 +25,17 @@ from graphroute.errors import (
     GraphRouteError,
     OutcomeUnknownError,
 )
+from graphroute.pipeline.engine import GraphRoute
+from graphroute.resources import resource
 from graphroute.stores.breaker import CircuitBreaker, State
+from graphroute.stores.database import Database
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
+from graphroute.stores.neo4j.migrate import migrate
+from graphroute.stores.neo4j.replica import Neo4jReplica
+from graphroute.stores.writer import SnapshotWriter
+from graphroute.time_limit import limited
+from graphroute.types.reader import Reader
+from graphroute.types.source import Passage, Source
 from neo4j_fixtures import Neo4jServer
 
 DEADLINE = 1.0
@@ -448,3 +460,49 @@ def test_a_server_that_is_killed_while_it_writes(own: Own) -> None:
         assert acknowledged == list(range(400))
         assert 50 <= before < 400
         assert connection.read(COUNTS) == [(number, 1) for number in range(400)]
+
+
+def test_calls_that_share_an_allowance_wait_no_longer_than_it(connection: Neo4jConnection, proxy: FaultProxy) -> None:
+    connection.read(ONE)
+    with proxy.struck("hang"), limited(DEADLINE):
+        began = time.monotonic()
+        for _ in range(3):
+            with pytest.raises(BackendError):
+                connection.read(ONE)
+        assert time.monotonic() - began < DEADLINE * 1.1
+    recovers(connection)
+    with limited(DEADLINE):
+        assert connection.read(ONE) == [(1,)]
+
+
+def test_a_question_waits_for_its_stores_no_longer_than_its_whole(
+    server: Neo4jServer, proxy: FaultProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The catalog too, without which there is no answer to degrade."""
+    for key, value in server.environment().items():
+        monkeypatch.setenv(key, value)
+    server.wipe()
+    with server.connect() as direct, Database(tmp_path / "store.sqlite") as database:
+        migrate(direct, [4])
+        writer = SnapshotWriter(database)
+        writer.begin()
+        text = "pump of the mill"
+        writer.put_source(Source(id="s", text=text, labels=frozenset({"public"})))
+        writer.put_passages([Passage(id="s#0", source_id="s", start=0, end=len(text), text=text)])
+        writer.publish()
+        Neo4jReplica(direct, database).replicate()
+    reader = Reader("r", frozenset({"public"}))
+    routes = load_routes(resource("evals/systems/lexical.yaml"))
+
+    def within(milliseconds: int) -> RoutesConfig:
+        deadlines = DeadlinesConfig.model_validate({"lexical": 60_000, "graph": 60_000, "whole": milliseconds})
+        return routes.model_copy(update={"deadlines": deadlines})
+
+    with GraphRoute.open(proxy.uri, routes=within(60_000)) as router:
+        assert router.retrieve("pump", reader=reader).sources == ("s",)
+    with GraphRoute.open(proxy.uri, routes=within(1_000)) as router, proxy.struck("hang"):
+        began = time.monotonic()
+        with pytest.raises(BackendError):
+            router.retrieve("pump", reader=reader)
+        assert time.monotonic() - began < 1.1
+    server.wipe()

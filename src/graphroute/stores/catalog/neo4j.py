@@ -14,7 +14,7 @@ from graphroute.stores.catalog.rows import ENUMERATED, EntityRows, Row, RowCatal
 from graphroute.stores.neo4j import queries
 from graphroute.stores.neo4j.connection import Neo4jConnection
 from graphroute.stores.neo4j.facts import lookup_form
-from graphroute.stores.neo4j.reading import StoreCheck, Values, ask, bounds, scoped, tests
+from graphroute.stores.neo4j.reading import StoreCheck, Values, ask, ask_long, bounds, scoped, tests
 from graphroute.types.graph import AttributeFilter
 from graphroute.types.ontology import Ontology
 from graphroute.types.reader import Reader
@@ -25,8 +25,6 @@ _KEPT_MARKS: Final = 1_000
 _KEPT_QUESTIONS: Final = 8
 _KEPT_SECONDS: Final = 2.0
 """About what a question takes; whoever holds a view for longer does not outlive an erasure."""
-_LONG_READ: Final = 60.0
-"""Seconds for a read of all rows of a view, which is done once for each view."""
 
 
 @dataclass(slots=True)
@@ -223,12 +221,12 @@ class Neo4jCatalog(RowCatalog):
     # What there is --------------------------------------------------------------------------------------------------------
 
     def _counts(self, view: View) -> Mapping[str, int]:
-        row = ask(self._connection, queries.COUNTS, scoped(view), clock.monotonic() + _LONG_READ)[0]
+        row = ask_long(self._connection, queries.COUNTS, scoped(view))[0]
         return dict(zip(("sources", "passages", "entities", "assertions"), row, strict=True))
 
     def _span(self, view: View) -> tuple[Instant | None, Instant | None]:
         values: Values = {**scoped(view), "unknown_start": MIN_INSTANT, "open_end": MAX_INSTANT}
-        row = ask(self._connection, queries.DATA_SPAN, values, clock.monotonic() + _LONG_READ)[0]
+        row = ask_long(self._connection, queries.DATA_SPAN, values)[0]
         instants = [instant for instant in row if instant is not None]
         return (min(instants), max(instants)) if instants else (None, None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from graphroute.stores.graph.trails import EdgeRow, FactKey, StepRow, TrailGraph
 from graphroute.stores.neo4j import queries
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.facts import fact_hash
-from graphroute.stores.neo4j.reading import StoreCheck, Values, ask, bounds, scoped, tests
+from graphroute.stores.neo4j.reading import StoreCheck, Values, ask, ask_long, bounds, scoped, tests
 from graphroute.types.graph import Direction, EndCount, HopPattern, PathPattern, TopEnds
 from graphroute.types.time import ANY_TIME, TimeFilter, TimeMode
 from graphroute.types.view import View
@@ -26,9 +25,6 @@ _HOPS: Final[Mapping[tuple[Direction | None, bool], Query]] = {
     (None, False): queries.HOP_EITHER_ANY,
 }
 """By direction, and whether the predicates are given."""
-
-_LONG_READ: Final = 60.0
-"""Seconds for a read of the whole graph, which no question waits for without a deadline of its own."""
 
 
 class Neo4jGraph(TrailGraph):
@@ -129,12 +125,12 @@ class Neo4jGraph(TrailGraph):
     def _stated(self, time: TimeFilter, view: View) -> Iterable[tuple[str, str, str, int, int, str]]:
         self._check.require(view)
         values: Values = {**scoped(view), **bounds(time)}
-        rows = ask(self._connection, queries.ALL_FACTS, values, _later(_LONG_READ))
+        rows = ask_long(self._connection, queries.ALL_FACTS, values)
         return sorted((row[0], row[1], row[2], row[3], row[4], row[5]) for row in rows)
 
     def _counted(self, view: View) -> Iterable[tuple[str, str, str, int]]:
         self._check.require(view)
-        rows = ask(self._connection, queries.FACT_COUNTS, scoped(view), _later(_LONG_READ))
+        rows = ask_long(self._connection, queries.FACT_COUNTS, scoped(view))
         return [(row[0], row[1], row[2], row[3]) for row in rows]
 
     def _assertion_ids(
@@ -185,7 +181,3 @@ def _hop(hop: HopPattern) -> Values:
         "ends": sorted(set(hop.ends or ())),
         "filters": tests(hop.filters),
     }
-
-
-def _later(seconds: float) -> float:
-    return clock.monotonic() + seconds

@@ -17,6 +17,7 @@ from graphroute.stores.mapped.schema import Reads
 from graphroute.stores.mapped.values import bounds, part, whole
 from graphroute.stores.neo4j.connection import Query
 from graphroute.text import alias_key
+from graphroute.time_limit import unlimited
 from graphroute.types.graph import Direction, EndCount, PathPattern, TopEnds
 from graphroute.types.mapping import DateOwner, GraphMapping, NodeMapping, RelationMapping
 from graphroute.types.ontology import Ontology
@@ -269,8 +270,9 @@ class Elements:
         return {label: number for number, label in enumerate(sorted(found), 2)}
 
     def _slow(self, query: Query, parameters: dict[str, object] | None = None) -> list[tuple[Any, ...]]:
-        """Reads of whole types at the start, which no question waits for."""
-        return self.connection.read(query, parameters or {}, deadline=clock.monotonic() + START_SECONDS)
+        """Reads of whole types, at the start or once for all questions of a view."""
+        with unlimited():
+            return self.connection.read(query, parameters or {}, deadline=clock.monotonic() + START_SECONDS)
 
     def _called(self, node: Node) -> Iterable[tuple[str, str]]:
         """(via, name) of everything a node is called, but for a number behind a noun of its type, which `_numbered` finds."""
@@ -553,7 +555,7 @@ class Elements:
         if not view.scopes or not self.relations:
             return []
         given = {**self.access(view), "types": [item.type for item in self.relations.values()]}
-        rows = self.connection.read(queries.ALL_FACTS, given)
+        rows = self._slow(queries.ALL_FACTS, given)
         _whole(rows, queries.ALL_FACTS)
         return [self._row(row, 0) for row in rows]
 
@@ -630,7 +632,7 @@ class Elements:
         if not view.scopes or not self.relations:
             return []
         given = {**self.access(view), "types": [item.type for item in self.relations.values()]}
-        rows = self.connection.read(queries.FACT_COUNTS, given)
+        rows = self._slow(queries.FACT_COUNTS, given)
         return sorted((self._labels[a], self._types[kind], self._labels[b], int(n)) for a, kind, b, n in rows)
 
     def values(

@@ -30,6 +30,7 @@ from graphroute.errors import (
 )
 from graphroute.stores.breaker import CircuitBreaker, State
 from graphroute.stores.neo4j import failures
+from graphroute.time_limit import waiting
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -161,10 +162,12 @@ class Neo4jConnection:
         `deadline`: `time.monotonic` seconds. What may pass, such as a lost connection, is tried once more before it. Raises
         DeadlineError, BackendUnavailableError, BackendError, ConfigurationError, DataError, CancelledError.
         """
-        end = time.monotonic() + self.settings.read_timeout if deadline is None else deadline
-        return self._call(
-            lambda runtime, signs: runtime.read(query, parameters, end, self._bookmarks, signs), query.name, end
-        )
+        now = time.monotonic()
+        with waiting(self.settings.read_timeout if deadline is None else deadline - now) as seconds:
+            end = now + seconds
+            return self._call(
+                lambda runtime, signs: runtime.read(query, parameters, end, self._bookmarks, signs), query.name, end
+            )
 
     def write(self, query: Query, parameters: Parameters = NOTHING, *, deadline: float | None = None) -> list[Row]:
         """The records of a query in a WRITE transaction of its own; see `transaction`."""

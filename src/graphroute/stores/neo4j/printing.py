@@ -7,7 +7,7 @@ from typing import Final
 
 from graphroute.stores.neo4j.queries import READABLE_ENTITY, READABLE_FACT, READABLE_VALUE, TOLD_TYPE
 from graphroute.stores.neo4j.reading import tests
-from graphroute.stores.printing import quoted
+from graphroute.stores.printing import literal, quoted
 from graphroute.types.graph import AttributeFilter
 from graphroute.types.time import ANY_TIME, MAX_INSTANT, MIN_INSTANT, Instant, TimeFilter, TimeMode
 from graphroute.types.view import View
@@ -21,10 +21,10 @@ _OPEN: Final = f"{MAX_INSTANT:d}"
 
 
 class ReplicatedSchema:
-    """Instants are microseconds since 1970; a fact is readable in the snapshot and the scopes of the view."""
+    """Instants are microseconds since 1970; a fact is readable in the snapshot and the scopes of the view, the parameter `$view`."""
 
-    def __init__(self, view: View) -> None:
-        self.given: dict[str, object] = {"sequence": view.sequence, "scopes": sorted(view.scopes)}
+    def __init__(self) -> None:
+        self.given: dict[str, object] = {}
 
     def node(self, name: str, types: Sequence[str]) -> str:
         return f"({name}:Entity)"
@@ -97,3 +97,8 @@ class ReplicatedSchema:
         self.given["attribute"] = attribute
         line = f"MATCH (t:Attribute)\nWHERE t.entity = {id} AND t.key = $p.attribute AND {READABLE_VALUE}"
         return [line], "t.value", "coalesce(t.instant, t.number)"
+
+
+def view_parameter(view: View) -> str:
+    """The value of `$view` as a Cypher literal, for the operator alone."""
+    return literal({"sequence": view.sequence, "scopes": sorted(view.scopes)})

@@ -578,11 +578,13 @@ QUERIES: Final[tuple[Query, ...]] = (
 )
 """All texts of graph and catalog. What is not here is not sent to answer a question."""
 
-READABLE_FACT: Final = _READ_R
+# For texts that are shown to readers: numbers of snapshots and scopes tell of what a reader may not see, so that they are a parameter
+# of their own, `$view`, whose value is not shown.
+READABLE_FACT: Final = _READ_R.replace("$p.", "$view.")
 """Of the relationship `r`."""
-READABLE_ENTITY: Final = _READ_X
+READABLE_ENTITY: Final = _READ_X.replace("$p.", "$view.")
 """Of the row `x` that makes an entity visible."""
-READABLE_VALUE: Final = _READ_T
+READABLE_VALUE: Final = _READ_T.replace("$p.", "$view.")
 """Of the attribute `t`."""
-TOLD_TYPE: Final = _TYPED_Y
+TOLD_TYPE: Final = _TYPED_Y.replace("$p.", "$view.")
 """Of the row `y` that tells a type."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,13 @@ from graphroute.errors import BackendError, BackendUnavailableError
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.queries import MAX_ROWS, SNAPSHOT
 from graphroute.text import fold
+from graphroute.time_limit import unlimited
 from graphroute.types.graph import AttributeFilter
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, TimeFilter, TimeMode
 from graphroute.types.view import View
 
 _CHECKED = 15
+_LONG = 60.0
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 Values = dict[str, Any]
@@ -32,6 +35,12 @@ def ask(
             hint="ask a narrower question",
         )
     return rows
+
+
+def ask_long(connection: Neo4jConnection, query: Query, values: Values) -> list[tuple[Any, ...]]:
+    """`ask` for what is read whole, once for all questions of a view: a minute, whatever the question's own time is."""
+    with unlimited():
+        return ask(connection, query, values, time.monotonic() + _LONG)
 
 
 class StoreCheck:

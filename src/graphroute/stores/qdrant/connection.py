@@ -26,6 +26,7 @@ from graphroute.errors import (
     UsageError,
 )
 from graphroute.stores.breaker import CircuitBreaker
+from graphroute.time_limit import waiting
 
 KEY_VARIABLE = "GRAPHROUTE_QDRANT_API_KEY"
 MEMORY = ":memory:"
@@ -148,6 +149,10 @@ class QdrantConnection:
                 raise self._translated(error) from None
         if deadline is not None:
             limit = min(limit, deadline - time.monotonic())
+        with waiting(limit) as left:
+            return self._within(requests, left)
+
+    def _within(self, requests: Sequence[tuple[str, Mapping[str, object]]], limit: float) -> list[Any]:
         if limit <= 0:
             raise DeadlineError("no time is left for Qdrant", where=self.settings.where)
         token = current()
