@@ -11,17 +11,30 @@ from contextvars import ContextVar
 class Allowance:
     """Seconds that calls inside may wait, all together. What is loaded or computed here does not count."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, outer: Allowance | None = None) -> None:
         self.left = seconds
+        self._outer = outer
+
+    def take(self, seconds: float) -> None:
+        """Take off what was waited, here and from the allowance that this one is a part of."""
+        self.left -= seconds
+        if self._outer is not None:
+            self._outer.take(seconds)
 
 
 _ALLOWANCE: ContextVar[Allowance | None] = ContextVar("graphroute_time_limit", default=None)
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """What runs inside, in this context and in contexts copied from it, waits for servers no longer than that."""
-    before = _ALLOWANCE.set(Allowance(seconds))
+def limited(seconds: float, *, reserve: float = 0.0) -> Iterator[None]:
+    """What runs inside, in this context and in contexts copied from it, waits for servers no longer than that.
+
+    Inside of another limit it gets no more than is left of that one less `reserve`, which stays for what comes after.
+    """
+    outer = _ALLOWANCE.get()
+    if outer is not None:
+        seconds = min(seconds, outer.left - reserve)
+    before = _ALLOWANCE.set(Allowance(seconds, outer))
     try:
         yield
     finally:
@@ -49,4 +62,4 @@ def waiting(seconds: float) -> Iterator[float]:
     try:
         yield min(seconds, allowance.left)
     finally:
-        allowance.left -= time.monotonic() - began
+        allowance.take(time.monotonic() - began)

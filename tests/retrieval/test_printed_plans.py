@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,8 @@ from graphroute.types.view import View
 
 pytestmark = pytest.mark.integration
 
-READER = Reader("ann", ["public"])
+EVERYTHING = Reader("ann", ["public", "staff"])
+LITTLE = Reader("ben", ["public"])
 LIMITS = Limits(max_hops=4, max_paths=500)
 CASES = Path(__file__).parents[1] / "parsing" / "cases" / "readings"
 
@@ -64,9 +65,10 @@ class Asking:
     backends: Backends
     connection: Neo4jConnection
     instant: Instant
+    reader: Reader = EVERYTHING
 
     def view(self) -> View:
-        return self.backends.catalog.view(reader=READER)
+        return self.backends.catalog.view(reader=self.reader)
 
     def ask(self, question: str) -> RetrievalResult:
         parser = Parser(self.backends.ontology, self.backends.catalog, self.backends.lexical)
@@ -135,6 +137,11 @@ def checked(asking: Asking, questions: list[str]) -> set[tuple[Operation, int, i
     return shapes
 
 
+def shown(asking: Asking, questions: list[str]) -> list[tuple[str, ...]]:
+    """What is answered to each question."""
+    return [tuple(sorted(binding.display for binding in asking.ask(question).bindings)) for question in questions]
+
+
 # A copy of a store -----------------------------------------------------------------------------------------------------
 
 
@@ -143,11 +150,12 @@ def write(path: Path, world: dict[str, Any]) -> None:
         writer = SnapshotWriter(database)
         writer.begin()
         names = {entity: list(given) for entity, given in world["names"].items()}
-        for line in world["facts"]:
+        for number, line in enumerate(world["facts"]):
+            label = "staff" if number % 3 == 2 else "public"
             subject, predicate, target, *when = line.split()
             names.setdefault(subject, [])
             names.setdefault(target, [])
-            writer.put_source(Source(id=line, text=line, labels=frozenset({"public"})))
+            writer.put_source(Source(id=line, text=line, labels=frozenset({label})))
             writer.put_assertion(
                 Assertion(
                     id=line, subject=subject, predicate=predicate, object=target, supports=((SourceSpan(line),),),
@@ -156,7 +164,8 @@ def write(path: Path, world: dict[str, Any]) -> None:
             )  # fmt: skip
         for entity, values in world.get("attributes", {}).items():
             names.setdefault(entity, [])
-            writer.put_source(Source(id=f"record {entity}", text="x", labels=frozenset({"public"}), node=entity))
+            label = "staff" if len(entity) % 3 == 0 else "public"
+            writer.put_source(Source(id=f"record {entity}", text="x", labels=frozenset({label}), node=entity))
             for key, value in values.items():
                 text = str(value)
                 writer.put_attribute(
@@ -194,6 +203,10 @@ def test_a_plan_over_a_copy_gives_the_paths_of_the_router(
             asking = Asking(backends, connection, day(str(world["asked_on"])))
             asked = [case["ask"] for case in world["cases"]]
             shapes = checked(asking, asked if embedded or name == "shop" else asked[::6])
+            fewer = replace(asking, reader=LITTLE)
+            some = asked if name == "shop" else asked[::6]
+            assert len(checked(fewer, some)) >= 4
+            assert shown(fewer, some) != shown(asking, some)
     if embedded and name == "company":
         operations = {shape[0] for shape in shapes}
         assert {Operation.LIST, Operation.COUNT, Operation.MOST, Operation.FIRST, Operation.VALUE} <= operations
@@ -221,8 +234,9 @@ def shop() -> PropertyGraph:
         (("CORVO", (0, 1)), ("CORVO", (2,)), ("DUNE", (0,)), ("EL'M", (0, 2)))
     ):
         order = graph.node(
-            f"o{number}", ["Order"], orderID=10_000 + number, orderDate=dates[number], shipCountry="Peru"
-        )
+            f"o{number}", ["Order"], orderID=10_000 + number, orderDate=dates[number], shipCountry="Peru",
+            **({"readers": ["staff"]} if number in (1, 2) else {}),
+        )  # fmt: skip
         graph.relate(customer, "PURCHASED", order)
         for product in products:
             graph.relate(order, "ORDERS", f"p{product}", quantity=number + 1)
@@ -252,7 +266,11 @@ def mapped(neo4j_5: Any) -> Iterator[Asking]:
         shop().put(connection)
         schema = read_schema(connection)
         found = infer_graph(schema, lambda label, name: is_unique(connection, label, name), default_labels=["public"])
-        stores = open_mapped(connection, found.ontology, found.mapping)
+        nodes = {
+            name: replace(node, access="readers") if name == "Order" else node
+            for name, node in found.mapping.nodes.items()
+        }
+        stores = open_mapped(connection, found.ontology, replace(found.mapping, nodes=nodes))
         backends = Backends(catalog=stores.catalog, graph=stores.graph, lexical=NoPassages(), ontology=found.ontology)
         yield Asking(backends, connection, day("2026-06-01"))
 
@@ -260,17 +278,30 @@ def mapped(neo4j_5: Any) -> Iterator[Asking]:
 def test_a_plan_over_a_mapped_graph_gives_the_paths_of_the_router(mapped: Asking) -> None:
     shapes = checked(mapped, QUESTIONS)
     assert len(shapes) >= 6
+    fewer = replace(mapped, reader=LITTLE)
+    assert len(checked(fewer, QUESTIONS)) >= 4
+    assert shown(fewer, QUESTIONS) != shown(mapped, QUESTIONS)
     assert {Operation.LIST, Operation.COUNT, Operation.MOST} <= {shape[0] for shape in shapes}
 
 
 def test_control_a_plan_with_another_anchor_differs(mapped: Asking) -> None:
     found = mapped.ask("Which products does Brookfield Farms supply?")
-    rows = mapped.connection.read(
-        Query("other", found.cypher or ""),
-        {"p": {"open": True, "held": [], "anchors0_0": ["1"]}},
-    )
+    compare(found, mapped.run(found))
+    other = replace(found, cypher_parameters=found.cypher_parameters.replace("anchors0_0: ['0']", "anchors0_0: ['1']"))
+    assert other != found
     with pytest.raises(AssertionError):
-        compare(found, rows)
+        compare(found, mapped.run(other))
+
+
+def test_control_a_plan_that_reads_everything_differs(mapped: Asking) -> None:
+    fewer = replace(mapped, reader=LITTLE)
+    found = fewer.ask("How many orders did Corvo Traders place?")
+    compare(found, fewer.run(found))
+    held = fewer.view().reader.labels
+    everything = found.cypher_parameters.replace(literal(sorted(held)), literal(["public", "staff"]))
+    assert everything != found.cypher_parameters
+    with pytest.raises(AssertionError):
+        compare(found, fewer.run(replace(found, cypher_parameters=everything)))
 
 
 @pytest.mark.parametrize(

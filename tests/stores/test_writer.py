@@ -734,3 +734,19 @@ def test_a_source_put_and_removed_in_one_first_session_leaves_nothing(tmp_path: 
         writer.publish()
         for table in ("source", "passage", "passage_terms"):
             assert db.connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+
+
+def test_a_file_of_an_older_version_gets_the_indexes_it_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+
+    def indexes(database: Database) -> set[str]:
+        return {row[0] for row in database.connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
+
+    with Database(file) as database:
+        made = indexes(database)
+        database.connection.execute("DROP INDEX source_born")
+        database.connection.execute("DROP INDEX attribute_by_value")
+    with Database(file, read_only=True) as database:
+        assert made - indexes(database) == {"source_born", "attribute_by_value"}
+    with Database(file) as database:
+        assert indexes(database) == made

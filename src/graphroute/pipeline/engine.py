@@ -25,7 +25,7 @@ from graphroute.resources import resource
 from graphroute.retrieval.contract import ContractResult, load_contracts, run_contract
 from graphroute.routing.sufficiency import assess
 from graphroute.serialization.serialize import serialize
-from graphroute.stores.lexical.base import NO_FILTER, PassageFilter, Scored
+from graphroute.stores.lexical.base import NO_FILTER, LexicalStore, PassageFilter, Scored
 from graphroute.stores.neo4j.printing import view_parameter
 from graphroute.strict_yaml import suggest
 from graphroute.time_limit import limited
@@ -54,7 +54,8 @@ class GraphRoute:
         self._parts = parts
         self._router = parts.config.router()
         order = parts.config.date_order
-        self._parser = Parser(parts.ontology, parts.backends.catalog, parts.backends.lexical, date_order=order)
+        words = _Words(parts.backends.lexical, parts.config.deadlines.whole / 2000)
+        self._parser = Parser(parts.ontology, parts.backends.catalog, words, date_order=order)
         self._bare_parser = Parser(parts.ontology, parts.backends.catalog, _NoWords(), date_order=order)
 
     @classmethod
@@ -131,14 +132,16 @@ class GraphRoute:
         found = load_contracts(Path(folder) if folder else resource("schema/contracts"), self._parts.ontology)
         if name not in found:
             raise UsageError(f"unknown contract {name!r}", hint=suggest(name, tuple(found)))
-        return run_contract(
-            found[name],
-            arguments or {},
-            backends=self._parts.backends,
-            view=self._parts.backends.catalog.view(reader=reader),
-            instant=self._instant(as_of),
-            deadline=time.monotonic() + self._parts.config.deadlines.seconds_of("local_graph"),
-        )
+        deadlines = self._parts.config.deadlines
+        with limited(deadlines.whole / 1000):
+            return run_contract(
+                found[name],
+                arguments or {},
+                backends=self._parts.backends,
+                view=self._parts.backends.catalog.view(reader=reader),
+                instant=self._instant(as_of),
+                deadline=time.monotonic() + deadlines.seconds_of("local_graph"),
+            )
 
     def unknown_labels(self, reader: Reader) -> tuple[str, ...]:
         """Labels of the reader that open nothing in the store, in order."""
@@ -241,9 +244,12 @@ class GraphRoute:
             self._parts.prepare(name, query.text, view=view)
         except BackendError as error:
             return RetrievalResult(retriever=name, verdict=Verdict.FAILED, reason=error.message)
-        deadline = time.monotonic() + self._parts.config.deadlines.seconds_of(name)
+        deadlines = self._parts.config.deadlines
+        deadline = time.monotonic() + deadlines.seconds_of(name)
         try:
-            return retriever.retrieve(query, view=view, limits=decision.limits, prior=prior, deadline=deadline)
+            # Something is left for the catalog, which has to put together what others found.
+            with limited(deadlines.whole / 1000, reserve=deadlines.merge / 1000):
+                return retriever.retrieve(query, view=view, limits=decision.limits, prior=prior, deadline=deadline)
         except BackendError as error:
             return RetrievalResult(retriever=name, verdict=Verdict.FAILED, reason=error.message)
 
@@ -303,6 +309,32 @@ class GraphRoute:
         if given is None:
             return instant_of(self._parts.now())
         return parse_as_of(given)
+
+
+class _Words:
+    """The lexical store as parsing asks it: one that does not answer leaves time for the bare parser and the other stores."""
+
+    def __init__(self, store: LexicalStore, seconds: float) -> None:
+        self._store = store
+        self._seconds = seconds
+
+    def search(
+        self,
+        query: str,
+        *,
+        view: View,
+        k: int,
+        where: PassageFilter = NO_FILTER,
+        deadline: float | None = None,
+    ) -> Sequence[Scored]:
+        """See `LexicalStore.search`."""
+        with limited(self._seconds):
+            return self._store.search(query, view=view, k=k, where=where, deadline=deadline)
+
+    def document_frequencies(self, terms: Sequence[str], *, view: View) -> Sequence[int]:
+        """See `LexicalStore.document_frequencies`."""
+        with limited(self._seconds):
+            return self._store.document_frequencies(terms, view=view)
 
 
 class _NoWords:

@@ -130,11 +130,11 @@ def _packed(packing: _Packing) -> Packed:
     bundle, budget = packing.bundle, packing.budget
     stated = bundle.omissions[:MAX_OMISSIONS]
     few = len(bundle.units) <= SAMPLE
+    order = sorted(bundle.units, key=lambda unit: (unit.path is None, unit.rank))
     if few:
-        whole = packing.packed(bundle.units, stated)
+        whole = packing.packed(order, stated)
         if whole.tokens <= budget:
             return whole
-    order = sorted(bundle.units, key=lambda unit: (unit.path is None, unit.rank))
     choice = _Choice(packing, order)
     if not few and _may_fit(packing, choice, order):
         whole = packing.packed(order, stated)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import sqlite3
 import threading
 import time
@@ -21,6 +23,7 @@ from graphroute.types.graph import AttributeFilter
 from graphroute.types.time import MAX_INSTANT, MIN_INSTANT, TimeFilter, TimeMode
 from graphroute.types.view import View
 
+_INDEX = re.compile(r"\s*(?:--[^\n]*\n\s*)*CREATE (?:UNIQUE )?INDEX (\w+)")
 _INLINE_SCOPES = 500
 _KEPT_SCOPE_TABLES = 8
 _OPCODES_BETWEEN_CHECKS = 2_000
@@ -90,6 +93,8 @@ class Database:
         connection = self.connection
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         if version == FORMAT_VERSION:
+            if not self.read_only:
+                self._index(connection)
             return
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if version == 0 and tables == 0 and not self.read_only:
@@ -113,6 +118,16 @@ class Database:
             allowed=f"format {FORMAT_VERSION}",
             hint="ingest the data again into a new store: graphroute ingest",
         )
+
+    def _index(self, connection: sqlite3.Connection) -> None:
+        """Make the indexes that a file of the same format, written by an older version, does not have yet."""
+        held = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
+        wanted = [(found[1], text) for text in _statements(SCHEMA) if (found := _INDEX.match(text))]
+        missing = [text for name, text in wanted if name not in held]
+        with contextlib.suppress(sqlite3.OperationalError):
+            # Another process may write, or have made them by now; without them reads are as right, only slower.
+            for text in missing:
+                connection.execute(text)
 
     @property
     def connection(self) -> sqlite3.Connection:

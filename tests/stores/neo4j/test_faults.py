@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,12 @@ from graphroute.errors import (
     GraphRouteError,
     OutcomeUnknownError,
 )
+from graphroute.pipeline.assembly import assemble
 from graphroute.pipeline.engine import GraphRoute
 from graphroute.resources import resource
 from graphroute.stores.breaker import CircuitBreaker, State
 from graphroute.stores.database import Database
+from graphroute.stores.lexical.neo4j import Neo4jLexical
 from graphroute.stores.neo4j.connection import Neo4jConnection, Query
 from graphroute.stores.neo4j.migrate import migrate
 from graphroute.stores.neo4j.replica import Neo4jReplica
@@ -475,14 +478,14 @@ def test_calls_that_share_an_allowance_wait_no_longer_than_it(connection: Neo4jC
         assert connection.read(ONE) == [(1,)]
 
 
-def test_a_question_waits_for_its_stores_no_longer_than_its_whole(
-    server: Neo4jServer, proxy: FaultProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The catalog too, without which there is no answer to degrade."""
+@pytest.fixture
+def copied(server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A store of one passage and one fact, in a file and on the server."""
     for key, value in server.environment().items():
         monkeypatch.setenv(key, value)
     server.wipe()
-    with server.connect() as direct, Database(tmp_path / "store.sqlite") as database:
+    file = tmp_path / "store.sqlite"
+    with server.connect() as direct, Database(file) as database:
         migrate(direct, [4])
         writer = SnapshotWriter(database)
         writer.begin()
@@ -491,18 +494,42 @@ def test_a_question_waits_for_its_stores_no_longer_than_its_whole(
         writer.put_passages([Passage(id="s#0", source_id="s", start=0, end=len(text), text=text)])
         writer.publish()
         Neo4jReplica(direct, database).replicate()
-    reader = Reader("r", frozenset({"public"}))
-    routes = load_routes(resource("evals/systems/lexical.yaml"))
+    yield file
+    server.wipe()
 
-    def within(milliseconds: int) -> RoutesConfig:
-        deadlines = DeadlinesConfig.model_validate({"lexical": 60_000, "graph": 60_000, "whole": milliseconds})
-        return routes.model_copy(update={"deadlines": deadlines})
 
-    with GraphRoute.open(proxy.uri, routes=within(60_000)) as router:
-        assert router.retrieve("pump", reader=reader).sources == ("s",)
-    with GraphRoute.open(proxy.uri, routes=within(1_000)) as router, proxy.struck("hang"):
+PUBLIC = Reader("r", frozenset({"public"}))
+
+
+def routes_within(milliseconds: int) -> RoutesConfig:
+    deadlines = DeadlinesConfig.model_validate({"lexical": 60_000, "graph": 60_000, "whole": milliseconds})
+    return load_routes(resource("evals/systems/lexical.yaml")).model_copy(update={"deadlines": deadlines})
+
+
+def test_a_question_waits_for_its_catalog_no_longer_than_its_whole(proxy: FaultProxy, copied: Path) -> None:
+    """There is no answer without it, so nothing to degrade."""
+    with GraphRoute.open(proxy.uri, routes=routes_within(60_000)) as router:
+        assert router.retrieve("pump", reader=PUBLIC).sources == ("s",)
+    with GraphRoute.open(proxy.uri, routes=routes_within(1_000)) as router, proxy.struck("hang"):
         began = time.monotonic()
         with pytest.raises(BackendError):
-            router.retrieve("pump", reader=reader)
+            router.retrieve("pump", reader=PUBLIC)
         assert time.monotonic() - began < 1.1
-    server.wipe()
+
+
+@pytest.mark.parametrize("words", ["pump", "Who owns Zorgblat Pump?"], ids=["search", "unknown name"])
+def test_a_store_that_hangs_leaves_time_for_the_others(
+    server: Neo4jServer, proxy: FaultProxy, copied: Path, words: str
+) -> None:
+    """The catalog on one server answers while the words are on another that does not."""
+    whole = 2_000
+    parts = assemble(server.uri, routes_within(whole), ontology=None, log=None)
+    with server.connect(uri=proxy.uri) as elsewhere:
+        parts.backends = replace(parts.backends, lexical=Neo4jLexical(elsewhere))
+        with GraphRoute(parts) as router:
+            assert not router.retrieve(words, reader=PUBLIC).degraded
+            with proxy.struck("hang"):
+                began = time.monotonic()
+                bundle = router.retrieve(words, reader=PUBLIC)
+                assert time.monotonic() - began < whole / 1000 * 1.1
+            assert {note.stage for note in bundle.degraded} >= {"lexical"}

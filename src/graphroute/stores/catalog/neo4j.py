@@ -161,10 +161,13 @@ class Neo4jCatalog(RowCatalog):
 
     def _of(self, view: View) -> _Read:
         """What the question that this view was made for has read. A view is made once for each question."""
+        now = clock.monotonic()
         with self._lock:
+            for key in [key for key, kept in self._read.items() if now > kept.until]:
+                del self._read[key]
             read = self._read.get(id(view))
-            if read is None or read.view is not view or clock.monotonic() > read.until:
-                read = self._read[id(view)] = _Read(view, clock.monotonic() + _KEPT_SECONDS)
+            if read is None or read.view is not view:
+                read = self._read[id(view)] = _Read(view, now + _KEPT_SECONDS)
                 while len(self._read) > _KEPT_QUESTIONS:
                     self._read.popitem(last=False)
             return read

@@ -7,7 +7,7 @@ import re
 import threading
 import time as clock
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -32,7 +32,9 @@ REFRESH_SECONDS = 60.0
 """How long counts and names are taken as they were."""
 
 START_SECONDS = 120.0
-"""For each query that reads a whole type at the start of a process."""
+"""For each query that reads a whole type at the start of a process, or anew when the graph has changed."""
+VIEW_SECONDS = 60.0
+"""For each query that reads or counts all facts of a view."""
 
 _KEPT_VIEWS = 64
 _FAMILY = re.compile("last|sur|family|фамил|姓", re.IGNORECASE)
@@ -209,17 +211,18 @@ class Elements:
             known = self._world
             if known is not None and now - known.checked < REFRESH_SECONDS:
                 return known
-            counts = self._counts()
+            # Counts by label are at hand on the server, so that one that hangs is noticed here, within the time of the question.
+            counts = self._counts(self._slow if known is None else self.connection.read)
             if known is not None and counts == known.counts:
                 known.checked = now
                 return known
             self._world = self._read_world(counts, (known.sequence + 1) if known else 1)
             return self._world
 
-    def _counts(self) -> tuple[tuple[str, int], ...]:
+    def _counts(self, read: Callable[[Query], list[tuple[Any, ...]]]) -> tuple[tuple[str, int], ...]:
         pairs = [(f"({name})", query) for name, query in self._node_counts.items()]
         pairs += [(f"[{name}]", query) for name, query in self._relation_counts.items()]
-        return tuple((name, int(self._slow(query)[0][0])) for name, query in pairs)
+        return tuple((name, int(read(query)[0][0])) for name, query in pairs)
 
     def _read_world(self, counts: tuple[tuple[str, int], ...], sequence: int) -> _World:
         left = self.mapping.names_limit
@@ -269,10 +272,12 @@ class Elements:
                 found.update(row[0] for row in self._slow(queries.RELATION_ACCESS, given))
         return {label: number for number, label in enumerate(sorted(found), 2)}
 
-    def _slow(self, query: Query, parameters: dict[str, object] | None = None) -> list[tuple[Any, ...]]:
-        """Reads of whole types, at the start or once for all questions of a view."""
+    def _slow(
+        self, query: Query, parameters: dict[str, object] | None = None, seconds: float = START_SECONDS
+    ) -> list[tuple[Any, ...]]:
+        """Reads of whole types, for many questions and taken off the time of none."""
         with unlimited():
-            return self.connection.read(query, parameters or {}, deadline=clock.monotonic() + START_SECONDS)
+            return self.connection.read(query, parameters or {}, deadline=clock.monotonic() + seconds)
 
     def _called(self, node: Node) -> Iterable[tuple[str, str]]:
         """(via, name) of everything a node is called, but for a number behind a noun of its type, which `_numbered` finds."""
@@ -555,7 +560,7 @@ class Elements:
         if not view.scopes or not self.relations:
             return []
         given = {**self.access(view), "types": [item.type for item in self.relations.values()]}
-        rows = self._slow(queries.ALL_FACTS, given)
+        rows = self._slow(queries.ALL_FACTS, given, VIEW_SECONDS)
         _whole(rows, queries.ALL_FACTS)
         return [self._row(row, 0) for row in rows]
 
@@ -563,13 +568,13 @@ class Elements:
 
     def walk(self, pattern: PathPattern, *, deadline: float | None = None) -> dict[str, Any] | None:
         """A pattern as the texts that count take it, its dates and values not tested; None where nothing can be walked."""
-        starts = sorted(node.element for node in self.find(pattern.starts, deadline=deadline).values())
+        known = {node.element: entity_id for entity_id, node in self.find(pattern.starts, deadline=deadline).items()}
         hops: list[dict[str, Any]] = []
         for hop in pattern.hops:
             names = dict.fromkeys(hop.predicates or self.relations)
             kinds = [self.relations[name].type for name in names if name in self.relations]
-            ends = None if hop.ends is None else self.find(hop.ends, deadline=deadline).values()
-            if not kinds or (ends is not None and not ends):
+            ends = self.find(hop.ends or (), deadline=deadline)
+            if not kinds or (hop.ends is not None and not ends):
                 return None
             hops.append(
                 {
@@ -578,14 +583,14 @@ class Elements:
                     "backward": hop.direction is not Direction.FORWARD,
                     "typed": bool(hop.types),
                     "targets": [self.nodes[name].label for name in hop.types if name in self.nodes],
-                    "narrow": ends is not None,
-                    "ends": {node.element: True for node in ends or ()},
+                    "narrow": hop.ends is not None,
+                    "ends": {node.element: entity_id for entity_id, node in ends.items()},
                     "wanted": list(dict.fromkeys(test.key for test in hop.filters)),
                     "tested": False,
                     "accepted": {},
                 }
             )
-        return {"nodes": " ".join(starts), "hops": hops} if starts else None
+        return {"nodes": " ".join(sorted(known)), "known": known, "hops": hops} if known else None
 
     def said(
         self, walk: Mapping[str, Any], place: int, limit: int, *, view: View, deadline: float | None
@@ -632,7 +637,7 @@ class Elements:
         if not view.scopes or not self.relations:
             return []
         given = {**self.access(view), "types": [item.type for item in self.relations.values()]}
-        rows = self._slow(queries.FACT_COUNTS, given)
+        rows = self._slow(queries.FACT_COUNTS, given, VIEW_SECONDS)
         return sorted((self._labels[a], self._types[kind], self._labels[b], int(n)) for a, kind, b, n in rows)
 
     def values(

@@ -67,8 +67,17 @@ class MappedSchema:
                 self.given[f"{key}_{number}"] = keys
                 property_ = f"toString({name}.{quoted(node.key)})"
                 keyed.append(f"{name}:{quoted(node.label)} AND {property_} IN $p.{key}_{number}")
-        access = sorted({held.access for one in types if (held := self._nodes.get(one)) and held.access})
-        return [self._any(keyed), *(self._readable(name, access or [None]))]
+        return [self._any(keyed), self._node_readable(name)]
+
+    def _node_readable(self, name: str) -> str:
+        """A node is what the first mapped label says that it has the key of, and is read by the access property of that one."""
+        cases = [
+            f"WHEN {name}:{quoted(node.label)} AND {name}.{quoted(node.key)} IS NOT NULL THEN {self._readable(name, node.access)}"
+            for node in self._nodes.values()
+        ]
+        if not any(node.access for node in self._nodes.values()):
+            return "$p.open"
+        return "CASE " + " ".join(cases) + " ELSE false END"
 
     @staticmethod
     def _any(tests: Sequence[str]) -> str:
@@ -76,19 +85,15 @@ class MappedSchema:
         return unique[0] if len(unique) == 1 else "(" + " OR ".join(unique) + ")" if unique else "true"
 
     @staticmethod
-    def _readable(name: str, access: Sequence[str | None]) -> list[str]:
-        found = []
-        for label in access:
-            if label is None:
-                found.append("$p.open")
-            else:
-                held = f"{name}.{quoted(label)}"
-                found.append(f"CASE WHEN {held} IS NULL THEN $p.open ELSE any(x IN [] + {held} WHERE x IN $p.held) END")
-        return found
+    def _readable(name: str, access: str | None) -> str:
+        if access is None:
+            return "$p.open"
+        held = f"{name}.{quoted(access)}"
+        return f"CASE WHEN {held} IS NULL THEN $p.open ELSE any(x IN [] + {held} WHERE x IN $p.held) END"
 
     def relation_tests(self, name: str, predicate: str) -> list[str]:
         access = self._relations[predicate].access
-        return self._readable(name, [access]) if access else []
+        return [self._readable(name, access)] if access else []
 
     def _dated(self, name: str, predicate: str, subject: str, object_: str, side: str) -> str:
         date = self._relations[predicate].date
@@ -133,7 +138,12 @@ class MappedSchema:
                 self.given[f"{key}_{number}"] = ends
                 found.append(f"any(x IN {held} WHERE {value}[0] <= toString(x) < {value}[1])")
             else:
-                self.given[f"{key}_{number}"] = float(test.value)
+                try:
+                    self.given[f"{key}_{number}"] = float(test.value)
+                except ValueError:
+                    # As `passes`: what cannot be compared passes nothing.
+                    found.append("false")
+                    continue
                 found.append(f"any(x IN {held} WHERE toFloat(toString(x)) {_SIGNS[test.operator]} {value})")
         return found
 

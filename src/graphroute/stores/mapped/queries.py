@@ -153,8 +153,9 @@ _LAST = "WITH n, '' AS low, '-' AS high "
 def _walked(arrow: str, tested: str) -> str:
     return (
         f"MATCH (n){arrow}(m) WHERE m <> n AND NOT (low = high AND elementId(m) = low) "
-        "AND (NOT hop.narrow OR hop.ends[elementId(m)]) AND (NOT hop.typed OR any(l IN labels(m) WHERE l IN hop.targets)) "
-        f"WITH r, m, {_label('m')} AS ml WHERE ml IS NOT NULL AND {_readable('m', '$access[ml]')} AND {_fact('r', 'n', 'm')} {tested}"
+        "AND (NOT hop.narrow OR hop.ends[elementId(m)] IS NOT NULL) AND (NOT hop.typed OR any(l IN labels(m) WHERE l IN hop.targets)) "
+        f"WITH r, m, {_label('m')} AS ml WHERE ml IS NOT NULL AND {_readable('m', '$access[ml]')} AND {_fact('r', 'n', 'm')} "
+        f"AND (NOT hop.narrow OR hop.ends[elementId(m)] = {_id('m', 'ml')}) {tested}"
     )
 
 
@@ -179,7 +180,9 @@ def _steps(count: int) -> str:
 _STARTS = (
     "UNWIND split(pattern.nodes, ' ') AS node MATCH (n) WHERE elementId(n) = node "
     f"WITH n, node AS low, node AS high, {_label('n')} AS nl WHERE nl IS NOT NULL AND {_readable('n', '$access[nl]')} "
+    f"AND {_id('n', 'nl')} = pattern.known[node] "
 )
+"""The server gives the id of a deleted element to a new one: what stands there now must be what was looked up."""
 
 COUNT_ENDS = Query(
     "mapped_count_ends",
