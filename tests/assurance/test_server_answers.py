@@ -31,12 +31,12 @@ PATIENT = DeadlinesConfig.model_validate(
     {"lexical": 60_000, "vector": 60_000, "graph": 60_000, "global": 60_000, "whole": 120_000}
 )
 
-Lease = Callable[[str], AbstractContextManager[Any]]
+Lease = Callable[..., AbstractContextManager[Any]]
 
 
 @pytest.fixture(scope="module", params=["5.26", "2026"])
 def server(request: pytest.FixtureRequest, neo4j_lease: Lease) -> Iterator[Any]:
-    with neo4j_lease(request.param) as found:
+    with neo4j_lease(request.param, migrated=True) as found:
         yield found
 
 
@@ -58,7 +58,7 @@ def test_the_evidence_is_the_same(server: Any, tmp_path: Path, monkeypatch: pyte
     folder = REAL / name
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there")
-    server.wipe()
+    server.wipe(migrated=True)
     for key, value in server.environment().items():
         monkeypatch.setenv(key, value)
     file = tmp_path / "store.sqlite"

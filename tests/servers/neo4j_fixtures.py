@@ -4,8 +4,8 @@ GRAPHROUTE_TEST_NEO4J_5 and GRAPHROUTE_TEST_NEO4J_2026 are URIs, with `_PASSWORD
 a server must be one for tests: its only database is emptied before each test. With GRAPHROUTE_REQUIRE_SERVERS=1 a skip is a failure.
 
 Community has one database, so whoever holds a server holds it alone: the fixtures take its lock, which all workers of a run share.
-Tests of one release are one group for `pytest -n 2 --dist loadgroup`, so that one worker's tests do not wait for another's. A test that
-takes both releases is of the group of 5.26 and takes that one first.
+Tests of one release are one group for `pytest -n 2 --dist loadgroup`, so that one worker's tests do not wait for another's (pytest-xdist
+3.8 knows groups up to pytest 9.1). A test that takes both releases is of the group of 5.26 and takes that one first.
 """
 
 import fcntl
@@ -32,6 +32,11 @@ VERSIONS = ("5.26", "2026")
 FIXTURES = {"neo4j", "neo4j_5", "neo4j_2026", "neo4j_lease", "neo4j_own"}
 
 DELETE = Query("delete_all", "MATCH (n) WITH n LIMIT 10000 DETACH DELETE n RETURN count(*)")
+DELETE_DATA = Query(
+    "delete_data", "MATCH (n) WHERE NOT n:GraphrouteMigration WITH n LIMIT 10000 DETACH DELETE n RETURN count(*)"
+)
+SETTINGS = {"dbms.cypher.min_replan_interval": "1h"}
+"""Every look-up names its index, so that plans made over little data hold; planning anew for each test takes longer than most tests."""
 CONSTRAINTS = Query("constraints", "SHOW CONSTRAINTS YIELD name RETURN name ORDER BY name")
 INDEXES = Query("indexes", "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name ORDER BY name")
 
@@ -55,15 +60,15 @@ class Neo4jServer:
         """For a command of ours that is given the URI."""
         return {"GRAPHROUTE_NEO4J_USER": servers.USER, "GRAPHROUTE_NEO4J_PASSWORD": self.password}
 
-    def wipe(self) -> None:
-        """Removes all data, constraints and indexes."""
+    def wipe(self, *, migrated: bool = False) -> None:
+        """Removes all data, constraints and indexes; `migrated`: but those of our migrations, if there are any, so that plans stay."""
         with self.connect() as connection:
-            while connection.write(DELETE) != [(0,)]:
+            while connection.write(DELETE_DATA if migrated else DELETE) != [(0,)]:
                 pass
-            for (name,) in connection.read(CONSTRAINTS):
-                connection.write(Query("drop", f"DROP CONSTRAINT `{name}` IF EXISTS"))
-            for (name,) in connection.read(INDEXES):
-                connection.write(Query("drop", f"DROP INDEX `{name}` IF EXISTS"))
+            for kind, query in (("CONSTRAINT", CONSTRAINTS), ("INDEX", INDEXES)):
+                for (name,) in connection.read(query):
+                    if not (migrated and name.startswith("graphroute_")):
+                        connection.write(Query("drop", f"DROP {kind} `{name}` IF EXISTS"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,6 +85,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(shared, ignore_errors=True)
 
 
+# Before xdist looks for the groups.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         wanted = FIXTURES & set(getattr(item, "fixturenames", ()))
@@ -119,15 +126,15 @@ def _find(version: str) -> Neo4jServer | str:
     try:
         # Starting takes a lock, so the first worker starts the server and the others find it.
         owner = int(os.environ[OWNER])
-        started = servers.start(release, Path(os.environ[SHARED]) / version, owner=owner)
+        started = servers.start(release, Path(os.environ[SHARED]) / version, owner=owner, settings=SETTINGS)
     except servers.ServerError as error:
         return str(error)
     return Neo4jServer(version, started.uri, started.password, Path(started.home))
 
 
 @contextmanager
-def lease(version: str) -> Iterator[Neo4jServer]:
-    """An empty server, held alone until the end."""
+def lease(version: str, *, migrated: bool = False) -> Iterator[Neo4jServer]:
+    """An empty server, held alone until the end. `migrated`: our constraints and indexes may be there, from a test before."""
     if version not in _FOUND:
         _FOUND[version] = _find(version)
     found = _FOUND[version]
@@ -135,7 +142,7 @@ def lease(version: str) -> Iterator[Neo4jServer]:
         missing(f"no Neo4j {version}: {found}")
     assert isinstance(found, Neo4jServer)
     if version in _HELD:
-        found.wipe()
+        found.wipe(migrated=migrated)
         yield found
         return
     if version == "5.26" and "2026" in _HELD:
@@ -146,7 +153,7 @@ def lease(version: str) -> Iterator[Neo4jServer]:
         fcntl.flock(file, fcntl.LOCK_EX)
         _HELD.add(version)
         try:
-            found.wipe()
+            found.wipe(migrated=migrated)
             yield found
         finally:
             _HELD.discard(version)
@@ -163,8 +170,8 @@ def collect_connections(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def neo4j_lease() -> Callable[[str], AbstractContextManager[Neo4jServer]]:
-    """For fixtures of a wider scope: `with neo4j_lease("5.26") as server`. Empty at the start; keep it no longer than a module."""
+def neo4j_lease() -> Callable[..., AbstractContextManager[Neo4jServer]]:
+    """For fixtures of a wider scope: `with neo4j_lease("5.26") as server`; see `lease`. Keep it no longer than a module."""
     return lease
 
 

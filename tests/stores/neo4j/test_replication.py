@@ -32,7 +32,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture(scope="module", params=["5.26", "2026"])
 def server(request: pytest.FixtureRequest, neo4j_lease: Callable[..., Any]) -> Iterator[Any]:
-    with neo4j_lease(request.param) as found:
+    with neo4j_lease(request.param, migrated=True) as found:
         with found.connect() as connection:
             migrate(connection, [4])
         yield found
