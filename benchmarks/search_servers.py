@@ -127,7 +127,7 @@ def servers_of(
         )
         qdrant = QdrantConnection(settings)
         stack.callback(qdrant.close)
-        replica = QdrantReplica(qdrant, database, store="benchmark")
+        replica = QdrantReplica(qdrant, database)
         stack.callback(replica.drop)
         began = time.perf_counter()
         replica.copy()
@@ -167,7 +167,6 @@ def main() -> int:
         labelled.write(path, texts, vectors)
         database = stack.enter_context(Database(path))
         catalog = SqliteCatalog(database)
-        views = [(name, catalog.view(reader=reader)) for name, reader in labelled.READERS]
         inverted, exact = InvertedIndex(database), ExactVectors(database)
 
         def lexical(store: LexicalStore, view: View, number: int) -> Sequence[Scored]:
@@ -176,7 +175,10 @@ def main() -> int:
         def vector(store: VectorStore, view: View, number: int) -> Sequence[Scored]:
             return store.search(near[number], view=view, k=TOP)
 
-        for name, words_there, vectors_there in servers_of(database, stack, given.replace, given.servers.split(",")):
+        servers = servers_of(database, stack, given.replace, given.servers.split(","))
+        # The first copy gives the store the id that views are told by.
+        views = [(name, catalog.view(reader=reader)) for name, reader in labelled.READERS]
+        for name, words_there, vectors_there in servers:
             lines = compare(
                 f"{name} lexical", partial(lexical, words_there), partial(lexical, inverted), views, len(questions)
             )
