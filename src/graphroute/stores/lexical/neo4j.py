@@ -28,9 +28,9 @@ from graphroute.types.view import View
 
 _KEPT_VIEWS = 64
 _ALL = 10**9
-_WHOLE = 2_000
+_WHOLE = 4_000
 """Passages of rarer terms that are fetched whole."""
-_BEST = 1_000
+_BEST = 4_000
 """Passages that Lucene ranks first, fetched where the bound does not settle the answer."""
 
 
