@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, product
 
 from graphroute.ontology.lexicon import is_event, lexicon
+from graphroute.parsing.lexing import word_set
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, agent_before, relation_cue
 from graphroute.parsing.tokens import Token, inside
 from graphroute.types.graph import AttributeFilter, Direction
@@ -80,30 +81,7 @@ _OBLIQUE = frozenset({"кому", "чему", "кого", "чего"})
 """Question words that are no subject, so that the name is one, wherever it stands."""
 _TOWARDS = ("向", "给", "对", "跟")
 """Before a name that is no subject though it stands before the verb."""
-_PREPOSITIONS = frozenset(
-    [
-        "by",
-        "from",
-        "for",
-        "with",
-        "to",
-        "of",
-        "on",
-        "in",
-        "у",
-        "от",
-        "для",
-        "к",
-        "с",
-        "на",
-        "в",
-        "被",
-        "由",
-        "向",
-        "从",
-        "给",
-    ]
-)
+_PREPOSITIONS = word_set("by from for with to of on in у от для к с на в 被 由 向 从 给")
 _AND = frozenset({"and", "и", "和", "与", "及"})
 _JOINING = _AND | {"or", "with", "both", "или", "或"}
 _FAR = 1000

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from graphroute.ontology.lexicon import lemma
+from graphroute.parsing.lexing import word_set
 from graphroute.text import STOP_WORDS, detect_language, stem, words
 from graphroute.types.ontology import Ontology
 from graphroute.types.query import Role
@@ -65,69 +66,11 @@ FUNCTION_WORDS = frozenset(
         "these",
         "those",
         "than",
-        *[
-            "и",
-            "или",
-            "от",
-            "у",
-            "в",
-            "на",
-            "с",
-            "к",
-            "по",
-            "из",
-            "о",
-            "об",
-            "за",
-            "для",
-            "при",
-            "кто",
-            "кого",
-            "кому",
-            "кем",
-            "ком",
-            "что",
-            "чего",
-            "чему",
-            "чем",
-            "мы",
-            "нас",
-            "нам",
-            "они",
-            "их",
-            "это",
-            "эти",
-            "был",
-            "была",
-            "было",
-            "были",
-        ],
-        *[
-            "的",
-            "了",
-            "在",
-            "是",
-            "和",
-            "与",
-            "及",
-            "或",
-            "谁",
-            "由",
-            "被",
-            "向",
-            "从",
-            "给",
-            "对",
-            "那",
-            "里",
-            "我",
-            "们",
-            "我们",
-            "都",
-            "地",
-            "所",
-            "有",
-        ],
+        *word_set(
+            "и или от у в на с к по из о об за для при кто кого кому кем ком что чего чему чем мы нас нам "
+            "они их это эти был была было были"
+        ),
+        *word_set("的 了 在 是 和 与 及 或 谁 由 被 向 从 给 对 那 里 我 们 我们 都 地 所 有"),
     ]
 )
 """Words skipped inside and between phrase words. Prepositions are skipped: the direction comes from voice and position."""
