@@ -104,11 +104,14 @@ def literal(value: object) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as a Cypher identifier, in back-ticks unless it is a plain ASCII one.
+    """A name as a Cypher identifier, in back-ticks unless it is a plain ASCII one."""
+    return name if name.isidentifier() and name.isascii() else in_back_ticks(name)
+
+
+def in_back_ticks(name: str) -> str:
+    """A name as a quoted Cypher identifier.
 
     Back-ticks are doubled. Cypher decodes Unicode escapes before it reads quotes, so that an escaped back-tick would end the name: every
     backslash is itself written as an escape, and the name keeps its characters.
     """
-    if name.isidentifier() and name.isascii():
-        return name
     return "`" + name.replace("\\", "\\u005C").replace("`", "``") + "`"

@@ -74,9 +74,9 @@ class RetrievalResult:
     """Hits best first. `bindings` are complete for ANSWERED, whatever the limits cut from the hits, unless `truncated_by` is set.
 
     ABSENT: everything resolved, and a closed-world relation has no valid readable fact or what held once has expired. UNRESOLVED: a
-    named slot was not found. `instant`: the moment the facts were read at. `flags` are passed on to the bundle. `cypher` can be run on the server once the line
-    `cypher_parameters` has set its parameter, and over a copy of a store `$view`, the `view` of `Trace.operator`. `stale_paths` is for the
-    operator's log only.
+    named slot was not found. `instant`: the moment the facts were read at. `flags` are passed on to the bundle. `cypher`
+    can be run on the server once the line `cypher_parameters` has set `$p`, and over a copy of a store `$view`, which is the
+    `view` of `Trace.operator`. `stale_paths` is for the operator's log only.
     """
 
     retriever: str

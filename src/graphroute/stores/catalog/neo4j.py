@@ -67,7 +67,7 @@ class Neo4jCatalog(RowCatalog):
         self._same(int(rows[0][0]) if sequence is None else sequence, (rows[0][2], rows[0][3]))
         return int(rows[0][0]), bool(rows[0][1]) and (sequence is None or sequence >= 0)
 
-    def _store(self, sequence: int) -> str:
+    def _store(self) -> str:
         return self._store_id
 
     def view(self, *, reader: Reader, sequence: int | None = None) -> View:

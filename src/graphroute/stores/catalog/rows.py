@@ -61,8 +61,8 @@ class RowCatalog(ABC):
         """The published snapshot, and whether the one asked for (the published one if None) is there."""
 
     @abstractmethod
-    def _store(self, sequence: int) -> str:
-        """The id of the store that has this snapshot, empty if it has none yet."""
+    def _store(self) -> str:
+        """The store's id, empty if it has none yet; asked for after `_snapshot`."""
 
     @abstractmethod
     def _digests(self, sequence: int) -> Iterable[tuple[int, str, bytes]]:
@@ -157,7 +157,7 @@ class RowCatalog(ABC):
                 self._views[key] = known
                 while len(self._views) > _KEPT_VIEWS:
                     self._views.popitem(last=False)
-        return View(reader=reader, sequence=pinned, scopes=known[0], token=known[1], store=self._store(pinned))
+        return View(reader=reader, sequence=pinned, scopes=known[0], token=known[1], store=self._store())
 
     def _readable(self, sequence: int, labels: frozenset[str]) -> tuple[frozenset[int], str]:
         """Readable scopes that hold something at the snapshot, and the token made of their digests alone."""

@@ -22,7 +22,7 @@ class SqliteCatalog(RowCatalog):
         self._db = db
         self._id = ""
 
-    def _store(self, sequence: int) -> str:
+    def _store(self) -> str:
         # The first copy to a server gives the store its id; it never changes.
         self._id = self._id or self._db.known_id() or ""
         return self._id

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from graphroute.errors import ConfigurationError
 from graphroute.stores.neo4j.connection import Query
+from graphroute.stores.printing import in_back_ticks
 
 # The server plans a text anew for each size of a list, so ids of elements go as one text, parted by spaces, which no such id holds.
 # A node is what the first mapped label says that it has the key of. `$order`: mapped labels; `$keys`, `$access`: label to property.
@@ -266,14 +267,10 @@ MAX_NAME = 1_000
 
 
 def quoted(name: str) -> str:
-    """A name as a quoted Cypher identifier. Raises ConfigurationError for one that cannot be written safely.
-
-    Back-ticks are doubled. Cypher decodes `\\uXXXX` before it reads quotes, so that an escaped back-tick would end the name: every backslash
-    is written as such an escape, and what that gives is not decoded again.
-    """
+    """A name as a quoted Cypher identifier. Raises ConfigurationError for one that cannot be written safely."""
     if not name or len(name) > MAX_NAME or "\x00" in name:
         shown = name[:40] + ("..." if len(name) > 40 else "")
         raise ConfigurationError(
             f"{shown!r} cannot be the name of a label, type or property", allowed="1 to 1,000 characters, no NUL"
         )
-    return "`" + name.replace("\\", "\\u005C").replace("`", "``") + "`"
+    return in_back_ticks(name)

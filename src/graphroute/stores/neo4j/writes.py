@@ -10,6 +10,7 @@ from typing import Final
 
 from graphroute.errors import DataError
 from graphroute.stores.neo4j.connection import Query
+from graphroute.stores.printing import in_back_ticks
 
 # The store on the server ------------------------------------------------------------------------------------------------
 
@@ -148,14 +149,10 @@ COPY_SUPPORT: Final = Query(
 
 
 def relationship_type(predicate: str) -> str:
-    """A predicate as an identifier of Cypher. Raises DataError for what no identifier may hold.
-
-    Cypher reads `\\uXXXX` anywhere in a text before anything else, and a doubled backtick inside backticks as one.
-    """
+    """A predicate as an identifier of Cypher. Raises DataError for what no identifier may hold."""
     if not predicate or "\0" in predicate:
         raise DataError(f"the predicate {predicate[:40]!r} cannot be the type of a relationship")
-    escaped = predicate.replace("\\", "\\u005C").replace("`", "``")
-    return f"`{escaped}`"
+    return in_back_ticks(predicate)
 
 
 def copy_fact(predicate: str) -> Query:
