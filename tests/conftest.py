@@ -13,6 +13,17 @@ from graphroute.testing import world
 pytest_plugins = ["neo4j_fixtures"]
 
 
+LONGEST_ID = 120
+"""Characters of a parameter that may stand in a test's name."""
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes and long texts are named by their argument: workers must agree on names, and a name is to be read."""
+    if isinstance(val, bytes) or (isinstance(val, str) and len(val) > LONGEST_ID):
+        return argname
+    return None
+
+
 @pytest.fixture(scope="session")
 def small_store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store file with the world of `graphroute.testing.world`; not to be written."""
