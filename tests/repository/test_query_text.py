@@ -35,9 +35,9 @@ BUILDERS = {
 PIECES: dict[str, tuple[str, ...]] = {
     "_born_and_dead": ("table", "columns"),
     "_keep_or_add": ("table", "where"),
-    "_kill": ("table",),
     "_level": ("arrow",),
-    "_one": ("sql",),
+    "end_rows": ("table",),
+    "first_value": ("sql",),
 }
 """Functions that pass text on to a query, with those parameters; what callers give for them is checked instead."""
 
@@ -59,8 +59,8 @@ EXCEPTIONS: dict[str, str] = {
     "stores/qdrant/replica.py:changed_count": "a class's own table and fixed conditions",
     "stores/qdrant/replica.py:count": "a class's own table",
     "stores/qdrant/replica.py:keys": "a class's own table",
-    "stores/writer.py:_add_up": "one of two conditions",
-    "stores/writer.py:_scope_rows": "the writer's own tables and columns, a scope's number",
+    "stores/scope_digests.py:add_up": "one of two conditions",
+    "stores/settling.py:_scope_rows": "the writer's own tables and columns, a scope's number",
 }
 """`file:function` to why its text is neither, and what it is made of."""
 
@@ -99,7 +99,7 @@ class Scan(ast.NodeVisitor):
             self.report(node)
         elif called in PIECES:
             given = {keyword.arg: keyword.value for keyword in node.keywords}
-            # Positional arguments are matched by their place in the definition, which is in the same file.
+            # Positional arguments are matched by their place in the definition, in the same file if there is one.
             for parameter, value in zip(self.parameters(called), node.args, strict=False):
                 given[parameter] = value
             if not all(self.fixed(value) for name, value in given.items() if name in PIECES[called]):
@@ -116,9 +116,10 @@ class Scan(ast.NodeVisitor):
         self.found.append((f"{self.name}:{self.functions[-1].name if self.functions else '<module>'}", node.lineno))
 
     def parameters(self, function: str) -> list[str]:
-        for node in ast.walk(ast.parse(SOURCES.get(self.name, ""))):
-            if isinstance(node, ast.FunctionDef) and node.name == function:
-                return [argument.arg for argument in node.args.args if argument.arg != "self"]
+        for text in (SOURCES.get(self.name, ""), *SOURCES.values()):
+            for node in ast.walk(ast.parse(text)) if f"def {function}(" in text else ():
+                if isinstance(node, ast.FunctionDef) and node.name == function:
+                    return [argument.arg for argument in node.args.args if argument.arg != "self"]
         return []
 
     def fixed(self, node: ast.expr) -> bool:
@@ -282,6 +283,8 @@ def test_the_lists_only_shrink() -> None:
         "db.execute(f'LIMIT {x!r}')",
         "db.read(Query('a', f'MATCH (n:{x})'))",
         "db.read(Query(name='a', text=x))",
+        "staging.first_value(f'SELECT {x}')",
+        "staging.end_rows(x, [1])",
     ],
 )
 def test_the_scan_finds_built_text(line: str) -> None:

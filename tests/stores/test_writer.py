@@ -20,7 +20,8 @@ from graphroute.stores.catalog.sqlite import SqliteCatalog
 from graphroute.stores.database import Database
 from graphroute.stores.graph.sqlite import SqliteGraph
 from graphroute.stores.schema import FORMAT_VERSION, unpack_terms
-from graphroute.stores.writer import SnapshotWriter, local_part
+from graphroute.stores.settling import local_part
+from graphroute.stores.writer import SnapshotWriter
 from graphroute.testing.strategies import READERS, World, differing, put_world, random_world, readout, seeded
 from graphroute.text import terms
 from graphroute.types.graph import Assertion, Attribute

@@ -23,7 +23,7 @@ from graphroute.stores.neo4j.facts import LONGEST_ID
 from graphroute.stores.neo4j.tables import CHANGING, TABLES, Properties, Table, properties_of
 from graphroute.stores.neo4j.vectors import replicate_vectors
 from graphroute.stores.schema import FORMAT_VERSION, LIVE, STORE_SETTING
-from graphroute.stores.writer import COLUMNS
+from graphroute.stores.staging import COLUMNS
 
 BATCH = 5_000
 """Most rows in a transaction."""
