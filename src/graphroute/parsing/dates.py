@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphroute.parsing.date_grammar import Atom, Grammar
+from graphroute.parsing.date_atoms import Atom
+from graphroute.parsing.date_grammar import Grammar
 from graphroute.parsing.lexing import Lexed, Match, Phrases, Span, Symbol, blocked_symbols, lex, word_set
 from graphroute.parsing.scope import find_quotes
 from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode
