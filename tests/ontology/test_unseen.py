@@ -9,6 +9,7 @@ import pytest
 import re2
 
 from graphroute.indexing.ontology_inference import ProfileBuilder, infer_ontology
+from graphroute.parsing.identifiers import find_identifiers
 from graphroute.types.graph import Assertion
 from graphroute.types.ontology import Ontology, RelationKind
 from graphroute.types.source import Source, SourceSpan
@@ -321,3 +322,27 @@ def test_titles_that_go_on_give_no_short_pattern() -> None:
     (pattern,) = data.infer().identifier_patterns
     assert re2.search(pattern, "CHG-481")
     assert not re2.search(pattern, "CVE-2021-104")
+
+
+# Records and ids in other scripts
+
+
+def permits() -> Data:
+    data = Data()
+    for number in range(8):
+        id, day = f"РЗР-{number + 20}", date(number)
+        text = f"permit: {id}\nissuer: Officer {number % 2}\nissued_on: {day}\nPermit {id} was issued on: {day}."
+        data.record(f"r{number}", "permit", text, node=f"permit:{id}")
+        data.fact(f"permit:{id}", "ISSUED_BY", f"o:{number % 2}", f"r{number}", line="issuer: Officer", start=day)
+    return data
+
+
+def test_a_pattern_of_ids_in_another_script_finds_ids_that_are_new() -> None:
+    patterns = permits().infer().types["permit"].patterns
+    assert patterns
+    assert [cue.value for cue in find_identifiers("Кто выдал РЗР-99?", patterns) if cue.rule != "shape"] == ["РЗР-99"]
+
+
+def test_a_sentence_with_a_colon_is_no_field() -> None:
+    attributes = permits().infer().attributes.get("permit", ())
+    assert not [attribute.key for attribute in attributes if "РЗР" in attribute.key]

@@ -267,12 +267,14 @@ def _shape(locals_: Sequence[str]) -> str | None:
         return None  # letters run into a mix of letters and digits: any word with a digit would match
     flag = "(?i)" if not weak and body == r"\d+" and marks != [""] else ""
     group = words if len(letters) == 1 else f"(?:{words})"
-    return rf"{flag}\b{group}{mark}{body}\b"
+    # `\b` of RE2 knows ASCII letters only.
+    boundary = r"\b" if words.isascii() else ""
+    return rf"{flag}{boundary}{group}{mark}{body}\b"
 
 
 def _weak_head(head: str) -> bool:
     """Letters before a number that may be any word: short or a function word, they count only as written (`IN-700`, not "in 700")."""
-    return len(head) <= 2 or head.casefold() in STOP_WORDS["en"] or head.casefold() in PREPOSITIONS
+    return (len(head) <= 2 and head.isascii()) or head.casefold() in STOP_WORDS["en"] or head.casefold() in PREPOSITIONS
 
 
 def _marks(marks: Sequence[str]) -> str:
@@ -580,6 +582,10 @@ def _name_fields(kind: KindProfile, about: EntityType | None) -> tuple[str, ...]
     return tuple(sorted(found, key=lambda key: (len(name_parts(key)), key)))
 
 
+SENTENCE = 4
+"""So many words before a colon, found in one document only, begin a sentence and name no field."""
+
+
 def _attributes(
     profile: DataProfile,
     types: Mapping[str, EntityType],
@@ -603,6 +609,7 @@ def _attributes(
                 or item.stated >= 0.5
                 or item.length > 300
                 or not words
+                or (item.values == 1 and len(words.split()) >= SENTENCE)
                 or singular(words) in related
                 or item.key in relations
             ):

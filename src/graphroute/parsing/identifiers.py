@@ -108,9 +108,9 @@ def _configured(text: str, patterns: Sequence[CompiledPattern]) -> list[tuple[in
     return found
 
 
-_CHUNK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-:/.@]*")
+_CHUNK = re.compile(r"[A-Za-zА-Яа-яЁё0-9][A-Za-zА-Яа-яЁё0-9_\-:/.@]*")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
-_CODE = re.compile(r"[A-Z]{2,}[A-Z0-9]*[-_:][0-9][A-Z0-9]*(?:[-_:/][A-Z0-9]+)*")
+_CODE = re.compile(r"[A-ZА-ЯЁ]{2,}[A-ZА-ЯЁ0-9]*[-_:][0-9][A-ZА-ЯЁ0-9]*(?:[-_:/][A-ZА-ЯЁ0-9]+)*")
 _SNAKE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
 _PREFIXED = re.compile(r"[a-z]{2,}[:-][0-9]{3,}")
 _COMPACT = re.compile(r"[0-9a-z]{8,}|[0-9A-Z]{8,}")
