@@ -7,6 +7,7 @@ import pytest
 from graphroute.ontology.load import load_ontology
 from graphroute.parsing.aggregation import find_aggregations
 from graphroute.parsing.asked import find_asked
+from graphroute.parsing.questions import read_question
 from graphroute.parsing.reading import Asked
 from graphroute.parsing.relations import WordCue, find_words
 from graphroute.parsing.tokens import claim, tokenize
@@ -39,7 +40,8 @@ def asked(text: str, *names: str) -> tuple[Asked, list[WordCue]]:
     for cue in aggregations:
         claim(tokens, cue.start, cue.end, "aggregation")
     words = find_words(text, tokens, VOCABULARY)
-    return find_asked(tokens, words, aggregations), words
+    asking = read_question(text)
+    return find_asked(tokens, words, aggregations, asking=asking.cue if asking is not None else None), words
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,10 @@ def asked(text: str, *names: str) -> tuple[Asked, list[WordCue]]:
         ("Which was the last incident?", "which", Operation.LAST, "incident"),
         ("Does Alpha own services?", "yes_no", Operation.EXISTS, None),
         ("Is Alpha owned by a team?", "yes_no", Operation.EXISTS, None),
-        ("Какая команда владеет Alpha?", "which", Operation.LIST, None),
+        ("Какая команда владеет Alpha?", "which", Operation.LIST, "команда"),
+        ("哪个团队拥有 Alpha？", "which", Operation.LIST, "团队"),
+        ("Когда был утверждён Alpha?", "when", Operation.DATE, None),
+        ("Alpha 是什么时候批准的？", "when", Operation.DATE, None),
         ("Кто владеет Alpha?", "who", Operation.LIST, None),
     ],
 )

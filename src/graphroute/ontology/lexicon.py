@@ -226,6 +226,33 @@ def lexicon() -> Lexicon:
     )
 
 
+@lru_cache(maxsize=1)
+def _translations() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    text = files("graphroute.ontology").joinpath("translations.yaml").read_text(encoding="utf-8")
+    data = yaml.load(text, loader)  # noqa: S506 - both loaders are safe
+    return {
+        group: {
+            word: tuple(one.strip() for words in languages for one in words.split(","))
+            for word, languages in entries.items()
+        }
+        for group, entries in data.items()
+    }
+
+
+def translations(phrase: str, *, verb: bool) -> tuple[str, ...]:
+    """Russian and Chinese words for an English verb phrase or noun, or ().
+
+    A verb phrase that ends in a preposition and is not listed itself has the words of its verb.
+    """
+    group = _translations()["verbs" if verb else "nouns"]
+    folded = phrase.casefold()
+    head, _, last = folded.rpartition(" ")
+    return group.get(folded) or (group.get(head, ()) if verb and last in PREPOSITIONS else ())
+
+
 def _index(entries: Iterable[tuple[tuple[str, ...], Frame]]) -> Mapping[str, tuple[Frame, ...]]:
     found: dict[str, list[Frame]] = {}
     for words, frame in entries:

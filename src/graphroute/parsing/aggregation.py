@@ -21,7 +21,8 @@ _WORDS = Phrases(
             "most frequently|the most frequent|highest number|the highest number of|largest number|"
             "greatest number|the largest number of|the greatest number of|highest count|the highest|highest|"
             "the largest|largest|greatest|biggest|the biggest|the greatest|maximum|the maximum|most popular|"
-            "highest total|больше всего|больше всех|чаще всего|наибольш*|самое большое число|максимальн*|"
+            "highest total|больше всего|больше всех|чаще всего|наибольш*|наибольшее число|наибольшее количество|"
+            "наибольшим числом|наибольшим количеством|самое большое число|максимальн*|"
             "самый частый|最多|最常|最常见|最高|最大|数量最多"
         ),
         "least": (
@@ -33,13 +34,13 @@ _WORDS = Phrases(
             "how many|how many times|how often|number of|the number of|total number of|the total number of|"
             "count of|the count of|count|counts of|total of|in total|total count|the total|total|сколько|"
             "сколько раз|количество|число|общее число|посчитай*|подсчитай*|как часто|всего|多少|几个|几位|几次|几家|几种|"
-            "几名|几条|几项|数量|总数|一共|总共|共有|计算"
+            "几名|几条|几项|几份|几件|几台|几架|几艘|几部|几本|几笔|数量|总数|一共|总共|共有|计算"
         ),
         "first": (
             "first|the first|earliest|the earliest|oldest|the oldest|older|the older|earlier|created first|"
             "born first|born earlier|came first|released first|at first|initial|original|первый|первая|"
             "первое|первым|первой|первыми|самый ранний|самая ранняя|раньше всех|самый старый|старейш*|старше|"
-            "раньше|最早|最早的|第一个|第一位|首个|首位|首次|最先|最老|更早|较早|年长"
+            "раньше|最早|最早的|第一个|第一位|首个|首位|首次|最先|哪个先|哪一个先|谁先|最老|更早|较早|年长"
         ),
         "last": (
             "last|the last|latest|the latest|newest|the newest|most recent|the most recent|most recently|"
@@ -185,6 +186,8 @@ def _accepted(lexed: Lexed, match: Match, counted: bool) -> bool:
     if match.value == "count":
         if word == "total" and single:
             return after not in ("of",) or counted
+        if match.rule == "多少" and before in ("是", "为") and after in ("", "?", "？", "。"):
+            return False  # "金额是多少": a value
         if match.rule in ("всего", "total", "the total"):
             return before not in ("больше", "меньше", "чаще", "реже", "прежде")
     if match.value == "exists":

@@ -50,6 +50,15 @@ IMPERATIVES = frozenset(
         "покажи",
     ]
 )
+_FOREIGN = {
+    "who": "who",
+    "whose": "who",
+    "when": "when",
+    "where": "where",
+    "which": "which",
+    "what": "what",
+    "list": "list",
+}
 _YES_NO = frozenset(["is", "are", "was", "were", "does", "do", "did", "has", "have", "can", "could"])
 _NOUN_ROLES = frozenset({Role.OBJECT_NOUN, Role.SUBJECT_NOUN})
 _PEOPLE = frozenset({"people", "person", "persons", "individuals", "staff", "human", "humans", "somebody", "someone"})
@@ -69,14 +78,20 @@ def find_asked(
     words: Sequence[WordCue],
     aggregations: Sequence[Cue],
     values: Sequence[tuple[int, int]] = (),
+    asking: Cue | None = None,
 ) -> Asked:
     """What the question asks for, from its question word or imperative, its aggregation cues and its nouns.
 
-    `values`: spans of attribute values, which restrict the slot and do not name it ("tier 1 services").
+    `asking`: the question word where it is no English one, which may be several words or characters. `values`: spans of attribute values, which restrict the slot and do not name it ("tier 1 services").
     """
     operation = _operation(aggregations)
     position = _question_word(tokens, words)
-    if position is None:
+    behind: int | None = None
+    foreign = _FOREIGN.get(asking.value) if asking is not None and not asking.text.isascii() else None
+    if foreign is not None and asking is not None:
+        position, behind = _places(tokens, asking)
+        kind = foreign
+    elif position is None:
         position = _imperative(tokens)
         kind = "list" if position is not None else "other"
     else:
@@ -87,6 +102,8 @@ def find_asked(
     start = tokens[position].start if position is not None else 0
     end = tokens[position].end if position is not None else 0
     first = position + 1 if position is not None else 0
+    if behind is not None:
+        end, first = tokens[behind - 1].end, behind
     if counted is not None:
         start, end = counted.start, counted.end
         first = next((t.index for t in tokens if t.start >= counted.end), len(tokens))
@@ -100,6 +117,11 @@ def find_asked(
         operation = Operation.DATE
     if kind == "how" and target is not None and words[target].first != first:
         target = None
+    if kind == "where" and target is not None and _verb_behind(words, target):
+        # "where is the supplier of X located": the place is asked for, not the noun.
+        target = None
+    if target is None and counted is not None and not counted.text.isascii():
+        target = _noun_before(tokens, words, counted)
     if target is None and kind in {"other", "list"}:
         target = _demonstrative(tokens, words) if kind == "other" else None
         if target is None:
@@ -113,6 +135,12 @@ def find_asked(
         counted=_counted(tokens, words, aggregations, target),
         unknown=kind == "count" and target is None and _unknown_noun(tokens, words, first),
     )
+
+
+def _places(tokens: Sequence[Token], cue: Cue) -> tuple[int | None, int | None]:
+    """The first token of a cue and the one behind it."""
+    inside = [token.index for token in tokens if cue.start <= token.start < cue.end]
+    return (inside[0], inside[-1] + 1) if inside else (None, None)
 
 
 def _unknown_noun(tokens: Sequence[Token], words: Sequence[WordCue], first: int) -> bool:
@@ -238,6 +266,22 @@ def _head(tokens: Sequence[Token], words: Sequence[WordCue], cue: int) -> int:
         if _is_noun(other, tokens) and (joined or not verbal):
             return index
     return cue
+
+
+def _verb_behind(words: Sequence[WordCue], target: int) -> bool:
+    return any(
+        word.first > words[target].last and any(role not in _NOUN_ROLES for _, role in word.entry.relations)
+        for word in words
+    )
+
+
+def _noun_before(tokens: Sequence[Token], words: Sequence[WordCue], counted: Cue) -> int | None:
+    """ "由李雷批准的合同有多少": what is counted stands right before the word that counts."""
+    before = [index for index, word in enumerate(words) if word.end <= counted.start and word.is_type]
+    if not before:
+        return None
+    gap = [token for token in tokens if words[before[-1]].end <= token.start and token.end <= counted.start]
+    return before[-1] if all(token.function for token in gap) else None
 
 
 def _first_noun(tokens: Sequence[Token], words: Sequence[WordCue]) -> int | None:

@@ -6,17 +6,23 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from graphroute.parsing.aggregation import find_aggregations
+from graphroute.parsing.questions import read_question
 from graphroute.parsing.relations import GENERIC_WORDS, phrase_spans
+from graphroute.parsing.scope import find_modifiers
 from graphroute.parsing.tokens import Token, inside
 from graphroute.parsing.vocabulary import Vocabulary, word_stems
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore
 from graphroute.text import alias_key, terms
+from graphroute.text.declension import MAX_WORDS, nominatives
 from graphroute.types.query import Candidate, Cue, CueKind, Mention
 from graphroute.types.view import View
 
 MAX_NAME_WORDS = 16
 MAX_NAME_CHARACTERS_ZH = 24
+MAX_UNKNOWN_HAN = 8
+"""Longest unknown word of a Chinese question taken for a name; a longer one is a sentence of its own."""
 _COMPOSED_WORDS = 4
 """A name of so many words may be put together from shorter ones."""
 _PRONOUN = re.compile(r"I(?:['’](?:m|d|ve|ll))?")
@@ -50,6 +56,7 @@ def find_mentions(
     happens to be a name is kept as a weak mention.
     """
     grams = _grams(tokens)
+    grams.extend(_declined(tokens))
     keys = {key for _, _, key in grams} | {alias_key(cue.text) for cue in identifier_cues}
     aliases = catalog.aliases(sorted(keys), view=view)
     named = [gram for gram in grams if gram[2] in aliases]
@@ -117,6 +124,24 @@ def find_mentions(
                 view=view,
             ),
         )
+        if sum(_is_han(token.key) for token in tokens) > len(tokens) / 2:
+            unresolved = (
+                *unresolved,
+                *_unknown_han(
+                    text,
+                    tokens,
+                    [
+                        *taken,
+                        *dates,
+                        *((cue.start, cue.end) for cue, _ in values),
+                        *((cue.start, cue.end) for cue in unresolved),
+                    ],
+                    vocabulary=vocabulary,
+                    lexical=lexical,
+                    catalog=catalog,
+                    view=view,
+                ),
+            )
     found.sort(key=lambda mention: mention.cue.start)
     return Found(identifiers, tuple(found), values, unresolved)
 
@@ -162,6 +187,18 @@ def _grams(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
             if bare and bare != key:
                 # "Nadia Tanaka's manager": the name may stand without its ending.
                 grams.append((first, last, bare))
+    return grams
+
+
+def _declined(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
+    """Russian names in another case than the one they are known in: "Анной Ковалёвой" for Анна Ковалёва."""
+    grams: list[tuple[int, int, str]] = []
+    for first, token in enumerate(tokens):
+        if token.text.isascii() or not token.text[:1].isupper() or token.function:
+            continue
+        for last in range(first, min(first + MAX_WORDS, len(tokens))):
+            names = nominatives(tuple(one.key for one in tokens[first : last + 1]))
+            grams.extend((first, last, name) for name in names)
     return grams
 
 
@@ -312,6 +349,55 @@ def _unknown_names(
             continue
         found.append(Cue(kind=CueKind.UNRESOLVED, value=raw, start=start, end=end, rule="name:unknown", text=raw))
     return tuple(found)
+
+
+def _unknown_han(
+    text: str,
+    tokens: Sequence[Token],
+    taken: Sequence[tuple[int, int]],
+    *,
+    vocabulary: Vocabulary,
+    lexical: LexicalStore,
+    catalog: Catalog,
+    view: View,
+) -> tuple[Cue, ...]:
+    """The Han word of a Chinese question that nothing readable holds, where all others are explained.
+
+    Chinese writes no capitals, so a name is told from other words by what remains: "吴刚批准了哪些合同".
+    """
+    spoken = [(cue.start, cue.end) for cue in _spoken(text)]
+    known = phrase_spans(text, tokens, vocabulary, single=True)
+    if not known:
+        return ()
+    runs: list[list[Token]] = []
+    for token in tokens:
+        free = (
+            _is_han(token.key)
+            and not token.function
+            and token.key not in GENERIC_WORDS
+            and not inside((*taken, *spoken, *known), token.start, token.end)
+        )
+        if free and runs and runs[-1][-1].index + 1 == token.index:
+            runs[-1].append(token)
+        elif free:
+            runs.append([token])
+    if len(runs) != 1 or not 2 <= len(runs[0]) <= MAX_UNKNOWN_HAN:
+        return ()
+    start, end = runs[0][0].start, runs[0][-1].end
+    raw = text[start:end]
+    if _written(raw, lexical=lexical, catalog=catalog, view=view):
+        return ()
+    return (Cue(kind=CueKind.UNRESOLVED, value=raw, start=start, end=end, rule="name:unknown", text=raw),)
+
+
+def _spoken(text: str) -> tuple[Cue, ...]:
+    """Question words, aggregations and modifiers: what any question may hold."""
+    asking = read_question(text)
+    return (*find_aggregations(text), *find_modifiers(text), *((asking.cue,) if asking is not None else ()))
+
+
+def _is_han(key: str) -> bool:
+    return len(key) == 1 and "\u3400" <= key <= "\u9fff"
 
 
 def _name_runs(

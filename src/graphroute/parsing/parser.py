@@ -21,6 +21,7 @@ from graphroute.parsing.reading import Question, ReadingSearch
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, find_words, relation_cue
 from graphroute.parsing.scope import find_modifiers, find_negations, find_quotes
 from graphroute.parsing.tokens import Token, claim, tokenize
+from graphroute.parsing.unknown_verbs import find_unknown_verb
 from graphroute.parsing.vocabulary import FUNCTION_WORDS, Vocabulary
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore
@@ -94,6 +95,19 @@ class Parser:
         others = [(m.cue.start, m.cue.end) for m in mentions if not m.strong]
         others.extend((cue.start, cue.end) for cue, _ in found.values)
         words = find_words(text, tokens, self._vocabulary, others)
+        unresolved = found.unresolved
+        if not unresolved and not quotes:
+            unknown = find_unknown_verb(
+                text,
+                tokens,
+                words,
+                mentions,
+                asking.cue if asking is not None else None,
+                catalog=self._catalog,
+                lexical=self._lexical,
+                view=view,
+            )
+            unresolved = (unknown,) if unknown is not None else ()
         readings: tuple[Reading, ...] = ()
         scope = tuple(cue for cue in aggregations if cue.kind is CueKind.SCOPE)
         counting = [cue for cue in aggregations if cue.kind is CueKind.AGGREGATION]
@@ -122,7 +136,13 @@ class Parser:
                 claim(tokens, described.mention.cue.start, described.mention.cue.end, "mention")
             event = find_event(text, tokens, words, mentions, self._ontology)
             excluded = ((event.cue.start, event.cue.end),) if event is not None else ()
-            asked = find_asked(tokens, words, counting, [(cue.start, cue.end) for cue, _ in found.values])
+            asked = find_asked(
+                tokens,
+                words,
+                counting,
+                [(cue.start, cue.end) for cue, _ in found.values],
+                asking.cue if asking is not None else None,
+            )
             readings = self._search.search(
                 Question(
                     text=text,
@@ -136,7 +156,7 @@ class Parser:
                     modifiers=frozenset(cue.value for cue in modifiers),
                     event=event,
                     excluded=excluded,
-                    unresolved=bool(found.unresolved),
+                    unresolved=bool(unresolved),
                     membership=any(
                         one.key in BE_FORMS and other.key in {"in", "on", "at", "within"}
                         for one, other in pairwise(tokens)
@@ -169,7 +189,7 @@ class Parser:
             quotes=tuple(quotes),
             scope=scope,
             question=asking.cue if asking is not None else None,
-            unresolved=found.unresolved,
+            unresolved=unresolved,
             readings=readings,
             notes=(*notes, *date_notes),
         )

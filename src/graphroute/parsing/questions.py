@@ -37,7 +37,7 @@ _WORDS = Phrases(
             "哪一年|几年|几月|哪一天|哪天|什么时间|哪个月|哪个年代|何年"
         ),
         "where": "where|where's|где|куда|откуда|哪里|哪儿|何处|什么地方|在哪|何地",
-        "how_many": "how many|how often|сколько|как часто|多少|几个|几位|几次|几家|几种|几名|几条|几项|几辆",
+        "how_many": "how many|how often|сколько|как часто|多少|几个|几位|几次|几家|几种|几名|几条|几项|几辆|几份|几件|几台|几架|几艘|几部|几本|几笔",
         "how_much": (
             "how much|how old|how long|how far|how tall|how high|how big|how large|how deep|how wide|"
             "how heavy|how fast|how popular|how soon|как долго|насколько|как давно|多大|多长|多高|多久|多远"
@@ -55,7 +55,7 @@ _WORDS = Phrases(
             "which|какой|какая|какое|какие|каких|каким|какими|какую|каком|какого|какому|которые|哪个|哪些|哪种|哪家|"
             "哪部|哪条|哪所|哪支|哪项|哪座|哪国|哪类|哪一个|哪|哪几个"
         ),
-        "what": "what|what's|whats|что|чего|чему|чем|什么|甚么|何",
+        "what": "what|what's|whats|каков|какова|каково|каковы|что|чего|чему|чем|什么|甚么|何",
     }
 )
 _DEFINITIONS = Phrases(

@@ -82,6 +82,7 @@ _OBLIQUE = frozenset({"кому", "чему", "кого", "чего"})
 _TOWARDS = ("向", "给", "对", "跟")
 """Before a name that is no subject though it stands before the verb."""
 _PREPOSITIONS = word_set("by from for with to of on in у от для к с на в 被 由 向 从 给")
+_LOCATIVE = frozenset({"in", "on", "at", "under", "within"})
 _AND = frozenset({"and", "и", "和", "与", "及"})
 _JOINING = _AND | {"or", "with", "both", "или", "或"}
 _FAR = 1000
@@ -383,8 +384,10 @@ class ReadingSearch:
             if groups:
                 last = groups[-1][-1]
                 between = [t for t in question.tokens if last.cue.end <= t.start and t.end <= mention.cue.start]
+                said = {t.key for t in question.tokens if t.end <= last.cue.start}
                 linking = all(
                     t.function
+                    or t.key in said
                     or t.key in GENERIC_WORDS
                     or t.owner in {"modifier", "aggregation", "negation"}
                     or self._names_type_of(question, t, mention)
@@ -392,6 +395,7 @@ class ReadingSearch:
                 )
                 joined = (
                     any(t.key in _JOINING for t in between)
+                    or "as well as" in question.text[last.cue.end : mention.cue.start].casefold()
                     or "," in question.text[last.cue.end : mention.cue.start]
                     or "&" in question.text[last.cue.end : mention.cue.start]
                 )
@@ -727,7 +731,7 @@ class ReadingSearch:
         elif asked.kind == "when":
             if not end & self._temporal:
                 cost += DATE_OF_FACT
-        elif asked.kind == "where" and self._places and not end & self._places:
+        elif asked.kind == "where" and self._places and not end & self._places and not self._locates(steps):
             cost += NOT_AN_AGENT
             why.append("where asks for a place")
         if asked.operation in (Operation.MOST, Operation.LEAST) and asked.counted is not None:
@@ -770,6 +774,13 @@ class ReadingSearch:
                 cost += UNUSED_OPTIONAL_WORD if word.optional else UNUSED_RELATION_WORD
                 why.append(f"{word.text!r} not used")
         return cost, tuple(why)
+
+    def _locates(self, steps: Sequence[_Step]) -> bool:
+        """The last hop leads to what the thing is in, on or at, whatever it is called: a part INSTALLED_ON a machine."""
+        if not steps or steps[-1].direction is not Direction.FORWARD:
+            return False
+        phrases = self._ontology.relations[steps[-1].predicate].forward
+        return any(phrase.casefold().split()[-1] in _LOCATIVE for phrase in phrases[:1])
 
     def _is_deed(self, question: Question, steps: Sequence[_Step]) -> bool:
         """The last verb leads to the things that stand for its own doing: X -PURCHASED-> Order by "ordered" or "bought"."""

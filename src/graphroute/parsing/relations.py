@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from graphroute.parsing.lexing import word_set
 from graphroute.parsing.tokens import Token
 from graphroute.parsing.vocabulary import Entry, Vocabulary, word_stems
 from graphroute.types.query import Cue, CueKind, RelationCue, Role
@@ -229,6 +230,8 @@ GENERIC_WORDS = frozenset(
         "id",
         "ids",
         "numbers",
+        *word_set("сейчас теперь текущий текущие все всех номер номера год года году месяц месяце"),
+        *"哪个些什么几多少份位名条项件人员现请列出们为已经之前后时候如何",
     ]
 )
 """Words that ask, quantify or link; they neither restrict a result nor need an explanation."""
@@ -362,10 +365,15 @@ def _covered(found: Sequence[tuple[int, int, Entry]]) -> int:
     return sum((last - first + 1) ** 2 for first, last, _ in found)
 
 
-def phrase_spans(text: str, tokens: Sequence[Token], vocabulary: Vocabulary) -> list[tuple[int, int]]:
-    """Spans of phrases of two words or more, before anything is owned: a lower-case name inside one is no name."""
+def phrase_spans(
+    text: str, tokens: Sequence[Token], vocabulary: Vocabulary, *, single: bool = False
+) -> list[tuple[int, int]]:
+    """Spans of phrases of two words or more, before anything is owned: a lower-case name inside one is no name.
+
+    `single`: of phrases of one word too.
+    """
     fresh = [replace(token, owner="") for token in tokens]
-    return [(cue.start, cue.end) for cue in find_words(text, fresh, vocabulary) if cue.last > cue.first]
+    return [(cue.start, cue.end) for cue in find_words(text, fresh, vocabulary) if single or cue.last > cue.first]
 
 
 def relation_cue(cue: WordCue) -> RelationCue:
@@ -435,8 +443,16 @@ def _fold_acronyms(
     return None
 
 
+_PARTICIPLE_RU = re.compile(r"\w{2,}(?:[еая]н[аоы]?|[еая]нн(?:ый|ая|ое|ые|ого|ой|ых|ым|ыми|ому|ую|ом)|[ыиу]т[аоы]?)")
+_AGENT_ZH = frozenset("被由")
+
+
 def _is_passive(tokens: Sequence[Token], first: int, last: int) -> bool:
     word = tokens[first].key
+    if not word.isascii():
+        if len(word) > 1:
+            return _PARTICIPLE_RU.fullmatch(word) is not None
+        return any(token.key in _AGENT_ZH for token in tokens[max(0, first - 8) : first])
     participle = word.endswith("ed") or word in IRREGULAR_PARTICIPLES or word.endswith("en")
     following = [token.key for token in tokens[last + 1 : last + 4]]
     for key in following:

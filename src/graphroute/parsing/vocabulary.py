@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from graphroute.ontology.lexicon import lemma
+from graphroute.ontology.lexicon import known_verb, lemma, translations
 from graphroute.parsing.lexing import word_set
 from graphroute.text import STOP_WORDS, detect_language, stem, words
 from graphroute.types.ontology import Ontology
@@ -70,7 +70,7 @@ FUNCTION_WORDS = frozenset(
             "и или от у в на с к по из о об за для при кто кого кому кем ком что чего чему чем мы нас нам "
             "они их это эти был была было были"
         ),
-        *word_set("的 了 在 是 和 与 及 或 谁 由 被 向 从 给 对 那 里 我 们 我们 都 地 所 有"),
+        *word_set("的 了 在 是 和 与 及 或 谁 由 被 向 从 给 对 那 里 我 们 我们 都 所 有"),
     ]
 )
 """Words skipped inside and between phrase words. Prepositions are skipped: the direction comes from voice and position."""
@@ -170,6 +170,15 @@ class _Meanings:
     attributes: dict[tuple[str, str], None] = field(default_factory=dict)
     phrase: str = ""
 
+    def add(self, sense: _Sense) -> None:
+        """One thing more that the phrase may stand for."""
+        if isinstance(sense, str):
+            self.types.setdefault(sense)
+        elif isinstance(sense[1], Role):
+            self.relations.setdefault((sense[0], sense[1]))
+        else:
+            self.attributes.setdefault(sense)
+
     def entry(self, exact: tuple[tuple[tuple[str, ...], Entry], ...] = ()) -> Entry:
         return Entry(
             relations=tuple(self.relations),
@@ -181,32 +190,52 @@ class _Meanings:
         )
 
 
+_Sense = tuple[str, Role] | str | tuple[str, str]
+"""A relation with a role, a type, or an attribute of a type."""
+
+
+def _phrases(ontology: Ontology) -> Iterator[tuple[str, bool, _Sense]]:
+    """The ontology's phrases, whether each is said of a verb, and what they stand for."""
+    for name in sorted(ontology.relations):
+        relation = ontology.relations[name]
+        for role, group in (
+            (Role.FORWARD, relation.forward),
+            (Role.INVERSE, relation.inverse),
+            (Role.OBJECT_NOUN, relation.object_nouns),
+            (Role.SUBJECT_NOUN, relation.subject_nouns),
+        ):
+            for phrase in group:
+                yield phrase, role in (Role.FORWARD, Role.INVERSE), (name, role)
+    for name in sorted(ontology.types):
+        for noun in ontology.types[name].nouns:
+            yield noun, False, name
+    for type_name in sorted(ontology.attributes):
+        for attribute in ontology.attributes[type_name]:
+            for noun in (*attribute.nouns, attribute.key):
+                yield noun, False, (type_name, attribute.key)
+            if attribute.kind == "date":
+                # "approval date", also "approve": when it was approved.
+                for noun in attribute.nouns:
+                    if known_verb(noun.casefold()) is not None:
+                        yield noun, True, (type_name, attribute.key)
+
+
 class Vocabulary:
     """Phrases of relations, types and attributes by stem sequence. Built once per ontology."""
 
     def __init__(self, ontology: Ontology) -> None:
         self.acronyms = _acronyms(ontology)
         self._meanings: dict[tuple[str, ...], dict[tuple[str, ...], _Meanings]] = {}
-        for name in sorted(ontology.relations):
-            relation = ontology.relations[name]
-            for role, group in (
-                (Role.FORWARD, relation.forward),
-                (Role.INVERSE, relation.inverse),
-                (Role.OBJECT_NOUN, relation.object_nouns),
-                (Role.SUBJECT_NOUN, relation.subject_nouns),
-            ):
-                for phrase in group:
-                    for meanings in self._put(phrase):
-                        meanings.relations.setdefault((name, role))
-        for name in sorted(ontology.types):
-            for noun in ontology.types[name].nouns:
-                for meanings in self._put(noun):
-                    meanings.types.setdefault(name)
-        for type_name in sorted(ontology.attributes):
-            for attribute in ontology.attributes[type_name]:
-                for noun in (*attribute.nouns, attribute.key):
-                    for meanings in self._put(noun):
-                        meanings.attributes.setdefault((type_name, attribute.key))
+        phrases = tuple(_phrases(ontology))
+        for phrase, _, sense in phrases:
+            self._put(phrase, sense)
+        own = {stems: any(meaning.types for meaning in forms.values()) for stems, forms in self._meanings.items()}
+        for phrase, verb, sense in phrases:
+            for word in translations(phrase, verb=verb):
+                typed = own.get(phrase_stems(word))
+                # The ontology's own words win, but a noun of a relation may be that of the type it leads to as well.
+                if typed is None or (isinstance(sense, str) and not typed):
+                    self._put(word, sense)
         self._add_variants(ontology)
         self._entries = {stems: _joined(forms) for stems, forms in self._meanings.items()}
         self._root = _Node()
@@ -216,13 +245,12 @@ class Vocabulary:
                 node = node.following.setdefault(one, _Node())
             node.entry = entry
 
-    def _put(self, phrase: str) -> Iterator[_Meanings]:
+    def _put(self, phrase: str, sense: _Sense) -> None:
         stems, lemmas = phrase_stems(phrase), phrase_lemmas(phrase)
         if stems[:1] == ("co",) and len(stems) > 1:
             stems, lemmas = stems[1:], lemmas[1:]
         if stems:
-            meanings = self._meanings.setdefault(stems, {}).setdefault(lemmas, _Meanings(phrase=phrase))
-            yield meanings
+            self._meanings.setdefault(stems, {}).setdefault(lemmas, _Meanings(phrase=phrase)).add(sense)
 
     def _add_variants(self, ontology: Ontology) -> None:
         """Other forms of phrases, where they are no phrase themselves.
