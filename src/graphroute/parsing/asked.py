@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graphroute.parsing.reading import Asked
 from graphroute.parsing.relations import BE_FORMS, DO_FORMS, GENERIC_WORDS, WordCue
-from graphroute.parsing.tokens import Token, inside
+from graphroute.parsing.tokens import Token, claim, inside
 from graphroute.types.query import Cue, Operation, Role
 
 QUESTION_WORDS = {
@@ -82,14 +82,15 @@ def find_asked(
 ) -> Asked:
     """What the question asks for, from its question word or imperative, its aggregation cues and its nouns.
 
-    `asking`: the question word where it is no English one, which may be several words or characters. `values`: spans of attribute values, which restrict the slot and do not name it ("tier 1 services").
+    `asking`: the question word of the question, which may be several words or characters. `values`: spans of attribute values, which restrict the slot and do not name it ("tier 1 services").
     """
     operation = _operation(aggregations)
     position = _question_word(tokens, words)
     behind: int | None = None
-    foreign = _FOREIGN.get(asking.value) if asking is not None and not asking.text.isascii() else None
+    foreign = _FOREIGN.get(asking.value) if asking is not None and _whole_cue(asking) else None
     if foreign is not None and asking is not None:
         position, behind = _places(tokens, asking)
+        claim(tokens, asking.start, asking.end, "question")
         kind = foreign
     elif position is None:
         position = _imperative(tokens)
@@ -134,6 +135,13 @@ def find_asked(
         target=target,
         counted=_counted(tokens, words, aggregations, target),
         unknown=kind == "count" and target is None and _unknown_noun(tokens, words, first),
+    )
+
+
+def _whole_cue(cue: Cue) -> bool:
+    """The words of the cue ask together: those of other languages than English, and "on what date"."""
+    return not cue.text.isascii() or (
+        cue.value == "when" and cue.text.casefold().split()[-1] in {"date", "day", "dates"}
     )
 
 

@@ -84,6 +84,11 @@ class Parser:
             dates, _ = find_dates(text, instant=instant, order=self._date_order, masked=named, language=language)
         dates = tuple(d for d in dates if not _overlaps(d.cue, strong_spans))
         aggregations = find_aggregations(text, masked=[*strong_spans, *(_date_itself(date.cue) for date in dates)])
+        types = {name for mention in mentions if mention.strong for one in mention.candidates for name in one.types}
+        totals = [cue for cue in aggregations if cue.text.casefold().removeprefix("the ") == "total"]
+        if totals and types & set(self._vocabulary.holders_of("total")):
+            # "the total of ORD-7" is what the record of the order calls so.
+            aggregations = tuple(cue for cue in aggregations if cue not in totals)
         modifiers = find_modifiers(text, masked=[*strong_spans, *((cue.start, cue.end) for cue in aggregations)])
         negations = find_negations(text, masked=strong_spans)
         asking = read_question(text, masked=strong_spans)

@@ -82,6 +82,7 @@ _OBLIQUE = frozenset({"кому", "чему", "кого", "чего"})
 _TOWARDS = ("向", "给", "对", "跟")
 """Before a name that is no subject though it stands before the verb."""
 _PREPOSITIONS = word_set("by from for with to of on in у от для к с на в 被 由 向 从 给")
+_WHO = frozenset({"who", "кто", "谁"})
 _LOCATIVE = frozenset({"in", "on", "at", "under", "within"})
 _AND = frozenset({"and", "и", "和", "与", "及"})
 _JOINING = _AND | {"or", "with", "both", "или", "或"}
@@ -1083,6 +1084,9 @@ class ReadingSearch:
         if _governed_alike(question, anchors[0]):
             return False
         if "together with" in between or "as well as" in between or " or " in between:
+            return True
+        if any(t.key in _WHO and anchors[0].start < t.start < anchors[0].end for t in question.tokens):
+            # "who owns X and who owns Y": two questions.
             return True
         asked = question.asked
         return asked.operation not in COMPARING and asked.kind != "who"

@@ -280,6 +280,11 @@ class Vocabulary:
         entries = (self._entries.get((one,)) for one in word_stems(key))
         return any(entry is not None and not entry.preposition for entry in entries)
 
+    def holders_of(self, key: str) -> tuple[str, ...]:
+        """Types that have an attribute which the word alone names."""
+        entries = (self._entries.get((one,)) for one in word_stems(key))
+        return tuple(name for entry in entries if entry is not None for name, _ in entry.attributes)
+
     def types_of(self, key: str) -> tuple[str, ...]:
         """Types that the word alone names."""
         return tuple(t for one in word_stems(key) if (entry := self._entries.get((one,))) for t in entry.types)
