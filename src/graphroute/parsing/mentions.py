@@ -365,7 +365,10 @@ def _unknown_han(
 
     Chinese writes no capitals, so a name is told from other words by what remains: "吴刚批准了哪些合同".
     """
-    spoken = [(cue.start, cue.end) for cue in _spoken(text)]
+    asking = read_question(text)
+    if asking is None or asking.text_only:
+        return ()
+    spoken = [(cue.start, cue.end) for cue in (asking.cue, *find_aggregations(text), *find_modifiers(text))]
     known = phrase_spans(text, tokens, vocabulary, single=True)
     if not known:
         return ()
@@ -388,12 +391,6 @@ def _unknown_han(
     if _written(raw, lexical=lexical, catalog=catalog, view=view):
         return ()
     return (Cue(kind=CueKind.UNRESOLVED, value=raw, start=start, end=end, rule="name:unknown", text=raw),)
-
-
-def _spoken(text: str) -> tuple[Cue, ...]:
-    """Question words, aggregations and modifiers: what any question may hold."""
-    asking = read_question(text)
-    return (*find_aggregations(text), *find_modifiers(text), *((asking.cue,) if asking is not None else ()))
 
 
 def _is_han(key: str) -> bool:
