@@ -11,27 +11,15 @@ import pytest
 
 from graphroute.cli.explain import exit_code, explanation
 from graphroute.cli.main import main
-from graphroute.config.load import load_routes
-from graphroute.config.model import DeadlinesConfig
 from graphroute.pipeline.engine import GraphRoute
 from graphroute.testing.rows import Rows, questions, random_rows, readable, token_of, visible
 from graphroute.testing.strategies import READERS
-from graphroute.testing.whole_path import outputs, store_of
+from graphroute.testing.whole_path import PATIENT, outputs, store_of
 from graphroute.types.reader import Reader
 from graphroute.types.trace import Trace
 
 LONG = os.environ.get("GRAPHROUTE_ASSURE") == "1"
 EARLY = "2024-02-15"
-
-
-PATIENT = load_routes().model_copy(
-    update={
-        "deadlines": DeadlinesConfig.model_validate(
-            {"lexical": 60_000, "vector": 60_000, "graph": 60_000, "global": 60_000, "whole": 120_000}
-        )
-    }
-)
-"""The shipped policy without its haste: two runs are compared, and a busy machine must not be the difference."""
 
 
 def scaled(few: int, many: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphroute.pipeline.engine import GraphRoute
 from graphroute.testing.strategies import READERS
-from graphroute.testing.whole_path import outputs, text_of
+from graphroute.testing.whole_path import PATIENT, outputs, text_of
 
 SCRIPT = """
 import hashlib, sys
@@ -18,13 +18,14 @@ from pathlib import Path
 from graphroute.pipeline.engine import GraphRoute
 from graphroute.testing.rows import questions, random_rows
 from graphroute.testing.strategies import READERS
-from graphroute.testing.whole_path import outputs, store_of, text_of
+from graphroute.testing.whole_path import PATIENT, outputs, store_of, text_of
 
 seed, order = int(sys.argv[2]), int(sys.argv[3])
 rows = random_rows(seed)
 asked = questions(seed, rows)
 total = hashlib.sha256()
-with GraphRoute.open(store_of(rows.shuffled(order) if order else rows, Path(sys.argv[1]))) as router:
+store = store_of(rows.shuffled(order) if order else rows, Path(sys.argv[1]))
+with GraphRoute.open(store, routes=PATIENT) as router:
     for reader in (READERS[1], READERS[2], READERS[6]):
         for question in asked[::2]:
             total.update(text_of(outputs(router, question, reader=reader)[0]).encode())
@@ -55,10 +56,10 @@ def test_threads_and_earlier_questions_change_nothing(seed: int, corpus_of: Any)
     corpus = corpus_of(seed)
     asked = [(reader, *one) for reader in (READERS[1], READERS[2], READERS[6]) for one in corpus.asked(reader)][::3]
     store = corpus.folder / "full" / "store.sqlite"
-    with GraphRoute.open(store) as router:
+    with GraphRoute.open(store, routes=PATIENT) as router:
         first = everything(router, asked)
         assert everything(router, asked[::-1])[::-1] == first
-    with GraphRoute.open(store) as router, ThreadPoolExecutor(4) as pool:
+    with GraphRoute.open(store, routes=PATIENT) as router, ThreadPoolExecutor(4) as pool:
         # Threads ask the same in different orders, on a router that has cached nothing yet.
         turned = [asked[start:] + asked[:start] for start in (0, 8, 16, 24)]
         for start, said in zip((0, 8, 16, 24), pool.map(lambda part: everything(router, part), turned), strict=True):

@@ -7,7 +7,7 @@ import pytest
 
 from graphroute.pipeline.engine import GraphRoute
 from graphroute.testing.rows import Rows, random_rows
-from graphroute.testing.whole_path import outputs, store_of, text_of
+from graphroute.testing.whole_path import PATIENT, outputs, store_of, text_of
 from graphroute.types.graph import Direction, HopPattern, PathPattern
 from graphroute.types.reader import Reader
 
@@ -67,7 +67,7 @@ def secrets(tmp_path_factory: pytest.TempPathFactory, scale: Any) -> Any:
     """Without vectors: an embedding hangs on the letters of the question, so two ids would differ for that alone."""
     rows, numbers = hidden_rows(scale(12, 60))
     store = store_of(rows, tmp_path_factory.mktemp("hidden"), vectors=False)
-    with GraphRoute.open(store) as router:
+    with GraphRoute.open(store, routes=PATIENT) as router:
         yield router, numbers, store
 
 

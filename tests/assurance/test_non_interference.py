@@ -17,7 +17,7 @@ from graphroute.stores.lexical.inverted import InvertedCore
 from graphroute.stores.lexical.passage_rows import PassageRows
 from graphroute.testing.rows import Rows
 from graphroute.testing.strategies import READERS
-from graphroute.testing.whole_path import outputs, store_of
+from graphroute.testing.whole_path import PATIENT, outputs, store_of
 from graphroute.types.reader import Reader
 
 READING = [reader for reader in READERS if reader.id in ("one", "public", "two")]
@@ -166,7 +166,10 @@ def guard_is_missed(remove: Remove, corpus: Any) -> bool:
     expected = [
         (reader, *asked, corpus.expected(reader, *asked)) for reader in READING for asked in corpus.asked(reader)
     ]
-    with GraphRoute.open(corpus.folder / "full" / "store.sqlite") as router, pytest.MonkeyPatch.context() as patch:
+    with (
+        GraphRoute.open(corpus.folder / "full" / "store.sqlite", routes=PATIENT) as router,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         remove(router, patch)
         for reader, question, as_of, same in expected:
             try:
@@ -193,7 +196,7 @@ def test_without_a_guard_at_ingest_the_check_fails(remove: Any, corpus_of: Any, 
         with pytest.MonkeyPatch.context() as patch:
             remove(patch)
             store = store_of(corpus.rows, tmp_path / f"{seed}")
-        with GraphRoute.open(store) as router:
+        with GraphRoute.open(store, routes=PATIENT) as router:
             for reader in READING:
                 for asked in corpus.asked(reader):
                     got, _ = outputs(router, asked[0], reader=reader, as_of=asked[1])
@@ -209,7 +212,7 @@ def test_a_type_that_only_hidden_facts_tell_is_hidden(tmp_path: Path) -> None:
     edge = {"edge_id": "e1", "s": "svc:pay", "r": "OWNED_BY", "o": "relay", "supports": [["d2"]]}
     types = []
     for rows in (Rows(documents=(prose, secret), edges=(edge,)), Rows(documents=(prose,))):
-        with GraphRoute.open(store_of(rows, tmp_path / f"{len(types)}")) as router:
+        with GraphRoute.open(store_of(rows, tmp_path / f"{len(types)}"), routes=PATIENT) as router:
             catalog = router._parts.backends.catalog
             view = catalog.view(reader=Reader("p", ["public"]))
             types.append((catalog.entities(["relay"], view=view)["relay"].types, view.token))

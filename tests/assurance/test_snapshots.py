@@ -10,7 +10,7 @@ from typing import Any
 
 from graphroute.pipeline.engine import GraphRoute
 from graphroute.testing.rows import Rows
-from graphroute.testing.whole_path import store_of
+from graphroute.testing.whole_path import PATIENT, store_of
 from graphroute.types.reader import Reader
 
 PUBLIC = Reader("p", ["public"])
@@ -86,7 +86,7 @@ def test_no_bundle_mixes_two_snapshots(tmp_path: Path, scale: Any) -> None:
     seen: dict[str, set[str]] = {}
     mixed = []
     with (
-        GraphRoute.open(store) as router,
+        GraphRoute.open(store, routes=PATIENT) as router,
         subprocess.Popen(
             [sys.executable, "-c", PUBLISHER, *arguments],
             stdout=subprocess.PIPE,
@@ -121,7 +121,7 @@ def test_no_bundle_mixes_two_snapshots(tmp_path: Path, scale: Any) -> None:
 def test_a_router_left_open_sees_what_is_published_next(tmp_path: Path) -> None:
     store = store_of(world(0), tmp_path / "first", vectors=False)
     began = time.monotonic()
-    with GraphRoute.open(store) as router:
+    with GraphRoute.open(store, routes=PATIENT) as router:
         before = router.retrieve("Who owns svc:item1?", reader=PUBLIC)
         subprocess.run(
             [sys.executable, "-c", PUBLISHER, str(store), str(tmp_path / "next"), str(Path(__file__).parent), "2"],

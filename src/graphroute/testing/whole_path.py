@@ -8,6 +8,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from graphroute.config.load import load_routes
+from graphroute.config.model import DeadlinesConfig
 from graphroute.decision_log.record import record_of
 from graphroute.errors import GraphRouteError
 from graphroute.generation.single_pass import answer
@@ -22,6 +24,14 @@ from graphroute.testing.rows import ONTOLOGY, Rows, write
 from graphroute.types.reader import Reader
 from graphroute.types.trace import Trace
 
+PATIENT = load_routes().model_copy(
+    update={
+        "deadlines": DeadlinesConfig.model_validate(
+            {"lexical": 60_000, "vector": 60_000, "graph": 60_000, "global": 60_000, "whole": 120_000}
+        )
+    }
+)
+"""The shipped policy without its haste: two runs are compared, and a busy machine must not be the difference."""
 _TOKENIZER = "o200k_base"
 _FORMS = (("pretty_json", "full", 4_000), ("edge_list", "full", 250), ("adjacency", "lean", 400))
 """Besides the form that the configuration names: another one, and one cut by its budget."""
