@@ -122,3 +122,39 @@ def test_overlaps_are_half_open() -> None:
     assert not inside([(3, 5)], 5, 9)
     assert not inside([(3, 5)], 0, 3)
     assert not inside([], 0, 9)
+
+
+def test_words_of_the_ontology_win_over_translations() -> None:
+    ontology = load_ontology(
+        """
+types:
+  service: {nouns: [service]}
+  package: {nouns: [package, dependency]}
+relations:
+  DEPENDS_ON: {from: service, to: service, forward: [depend on, 依赖]}
+  INCLUDES: {from: service, to: package, forward: [include]}
+"""
+    )
+    vocabulary = Vocabulary(ontology)
+
+    def entry(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        found = vocabulary.match([token.stems for token in tokenize(text)], 0)
+        assert found is not None
+        return tuple(name for name, _ in found[1].relations), found[1].types
+
+    assert entry("依赖") == (("DEPENDS_ON",), ())
+    assert entry("зависимость") == ((), ("package",))
+    assert entry("包含") == (("INCLUDES",), ())
+
+
+@pytest.mark.parametrize("word", ["затронуть", "затронул", "затронула", "затронуло", "затронули", "владел", "владело"])
+def test_past_tenses_of_russian_verbs(word: str) -> None:
+    ontology = load_ontology(
+        """
+types: {incident: {nouns: [incident]}, service: {nouns: [service]}, person: {nouns: [person]}}
+relations:
+  AFFECTS: {from: incident, to: service, forward: [affect]}
+  HOLDS: {from: person, to: service, forward: [hold]}
+"""
+    )
+    assert Vocabulary(ontology).match([token.stems for token in tokenize(word)], 0) is not None

@@ -235,11 +235,16 @@ def _translations() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     data = yaml.load(text, loader)  # noqa: S506 - both loaders are safe
     return {
         group: {
-            word: tuple(one.strip() for words in languages for one in words.split(","))
+            word: tuple(form for words in languages for one in words.split(",") for form in _forms(one.strip()))
             for word, languages in entries.items()
         }
         for group, entries in data.items()
     }
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """The word, and for a Russian infinitive whose past tense has another stem to the stemmer, the past tense."""
+    return (word, f"{word[:-2]}л") if word.endswith(("уть", "еть", "оть")) else (word,)
 
 
 def translations(phrase: str, *, verb: bool) -> tuple[str, ...]:

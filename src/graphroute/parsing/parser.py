@@ -141,6 +141,8 @@ class Parser:
                 claim(tokens, described.mention.cue.start, described.mention.cue.end, "mention")
             event = find_event(text, tokens, words, mentions, self._ontology)
             excluded = ((event.cue.start, event.cue.end),) if event is not None else ()
+            if event is not None:
+                claim(tokens, event.cue.start, event.cue.end, "clause")
             asked = find_asked(
                 tokens,
                 words,

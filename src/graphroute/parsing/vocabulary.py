@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -220,6 +220,12 @@ def _phrases(ontology: Ontology) -> Iterator[tuple[str, bool, _Sense]]:
                         yield noun, True, (type_name, attribute.key)
 
 
+def _may_be_typed(meanings: Iterable[_Meanings]) -> bool:
+    """True for words that name no type so far and are no verb of a relation."""
+    verbs = (Role.FORWARD, Role.INVERSE)
+    return not any(meaning.types or any(role in verbs for _, role in meaning.relations) for meaning in meanings)
+
+
 class Vocabulary:
     """Phrases of relations, types and attributes by stem sequence. Built once per ontology."""
 
@@ -229,12 +235,12 @@ class Vocabulary:
         phrases = tuple(_phrases(ontology))
         for phrase, _, sense in phrases:
             self._put(phrase, sense)
-        own = {stems: any(meaning.types for meaning in forms.values()) for stems, forms in self._meanings.items()}
+        own = {stems: _may_be_typed(forms.values()) for stems, forms in self._meanings.items()}
         for phrase, verb, sense in phrases:
             for word in translations(phrase, verb=verb):
-                typed = own.get(phrase_stems(word))
+                open_to_types = own.get(phrase_stems(word))
                 # The ontology's own words win, but a noun of a relation may be that of the type it leads to as well.
-                if typed is None or (isinstance(sense, str) and not typed):
+                if open_to_types is None or (isinstance(sense, str) and open_to_types):
                     self._put(word, sense)
         self._add_variants(ontology)
         self._entries = {stems: _joined(forms) for stems, forms in self._meanings.items()}
