@@ -203,3 +203,35 @@ def test_who_places_an_order_buys() -> None:
     ]
     forward = infer(labels, [kind("PLACED", "Customer", "Order")]).ontology.relations["PLACED"].forward
     assert {"place", "buy", "purchase"} <= set(forward)
+
+
+CODES = [f"db-{number:02}" for number in NUMBERS]
+
+
+@pytest.mark.parametrize(
+    ("properties", "names"),
+    [
+        ([shape("hostname", CODES)], (("hostname",),)),
+        ([shape("number", CODES), shape("summary", ["disk failure"] * 10)], (("number",),)),
+        ([shape("инвентарный номер", CODES)], (("инвентарный номер",),)),
+        ([shape("设备编号", [f"设备{number}" for number in NUMBERS])], (("设备编号",),)),
+        ([shape("rack", CODES)], (("rack",),)),
+        # What is called a name is shown; what tells nodes apart is one more name.
+        ([shape("serial", CODES), shape("name", WORDS)], (("name",), ("serial",))),
+        ([shape("serial", CODES), shape("hostname", [f"h{n}" for n in NUMBERS])], (("hostname",), ("serial",))),
+        ([shape("rack", ["r-1", "r-2"] * 5)], ()),
+        ([shape("phone", CODES)], ()),
+        ([shape("checksum", [f"a{number:064x}" for number in NUMBERS])], ()),
+        ([shape("bought", [f"2020-03-{number:02}" for number in NUMBERS])], ()),
+    ],
+)
+def test_what_tells_nodes_apart_is_a_name(properties: list[PropertyShape], names: tuple[tuple[str, ...], ...]) -> None:
+    found = infer([label("Server", 10, shape("id", NUMBERS, "INTEGER"), *properties)])
+    assert found.mapping.nodes["Server"].names == names
+
+
+def test_it_is_said_what_is_taken_for_a_name() -> None:
+    found = infer([label("Server", 10, shape("id", NUMBERS, "INTEGER"), shape("hostname", CODES))])
+    assert found.unclear[0] == (
+        "label 'Server': hostname tells its nodes apart and is taken for a name of theirs, whose values are shown"
+    )

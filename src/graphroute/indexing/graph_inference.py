@@ -22,6 +22,9 @@ IsUnique = Callable[[str, str], bool]
 MAX_TEXT = 300
 """Longest value of an attribute; longer ones are texts."""
 
+MAX_CODE = 40
+"""Longest value of a property that tells nodes apart and may be a name; longer ones are hashes."""
+
 MAX_VALUES = 200
 """Different values up to which a text attribute may filter."""
 
@@ -203,6 +206,13 @@ def _map_nodes(work: _Work, is_unique: IsUnique) -> None:
             )
             continue
         names = _names(label, key)
+        codes = _codes(label, key, names)
+        if codes:
+            shown = ", whose values are shown" if not names else ""
+            work.unclear.append(
+                f"label {label.name!r}: {', '.join(codes)} tells its nodes apart and is taken for a name of theirs{shown}"
+            )
+        names = (*names, *((code,) for code in codes))
         if not names:
             work.unclear.append(
                 f"label {label.name!r}: no property looks like a name; its nodes are called by their {key}"
@@ -303,6 +313,32 @@ def _names(label: LabelShape, key: str) -> tuple[tuple[str, ...], ...]:
         found.extend((name,) for score, name in scored if score == best or score <= -90)
     found.extend((name,) for name in aliases)
     return tuple(dict.fromkeys(found))
+
+
+def _codes(label: LabelShape, key: str, names: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Texts beside the key that tell nodes apart as a host name or a ticket's number does, the most name-like first: `db-01`, `INC-101`."""
+    known = {part for name in names for part in name}
+    nouns = {_words(label.name), *type_nouns(label.name)}
+    found = []
+    for item in label.properties.values():
+        words = _words(item.name)
+        tail = words.rpartition(" ")[2]
+        if item.name == key or item.name in known or item.kind != "STRING" or set(words.split()) & _NO_NAMES - nouns:
+            continue
+        apart = item.distinct == item.count and item.count >= max(2, 0.9 * label.sampled)
+        if not apart or item.length > MAX_CODE or _date_kind(item) or not all(map(_is_code, item.sample)):
+            continue
+        called = tail.endswith(("name", "имя", "名", "名称"))
+        counted = tail in _KEYS or tail in _ALIASES or words.endswith(("id", "号", "代码", "номер"))
+        digits = all(any(char.isdigit() for char in text) for text in item.sample)
+        if called or counted or digits:
+            found.append((0 if called else 1 if counted else 2, item.name))
+    return tuple(name for _, name in sorted(found))
+
+
+def _is_code(text: str) -> bool:
+    """One word with a letter in it, and no address."""
+    return len(text.split()) == 1 and any(map(str.isalpha, text)) and not re.search(r"://|@", text)
 
 
 def _wordy(item: PropertyShape) -> bool:
@@ -573,7 +609,9 @@ def _relation_type(work: _Work, relation: RelationType, mapping: RelationMapping
 def _attributes(work: _Work, name: str, owner: EntityType) -> tuple[AttributeType, ...]:
     label, node = work.labels[name], work.nodes[name]
     used = {node.key, node.access, node.source, *(prop for parts in node.names for prop in parts)}
-    used -= {parts[0] for parts in node.names if len(parts) == 1 and _words(parts[0]) in _ALIASES}
+    aliases = {parts[0] for parts in node.names if len(parts) == 1 and _words(parts[0]) in _ALIASES}
+    codes = set(_codes(label, node.key, ())) & {parts[0] for parts in node.names if len(parts) == 1}
+    used -= aliases | codes
     found = []
     for item in sorted(label.properties.values(), key=lambda item: item.name):
         if item.name in used or not item.name.strip():
@@ -606,7 +644,11 @@ def _attributes(work: _Work, name: str, owner: EntityType) -> tuple[AttributeTyp
         attribute = attribute_of(item.name, profile, owner, KindProfile(name="", documents=0, records=0.0, nodes=0.0))
         values = {text.casefold() for text in item.sample}
         enumerated = item.kind == "BOOLEAN" or (
-            kind == "text" and item.length <= 60 and item.distinct <= MAX_VALUES and not values & STOP_WORDS["en"]
+            kind == "text"
+            and item.name not in codes
+            and item.length <= 60
+            and item.distinct <= MAX_VALUES
+            and not values & STOP_WORDS["en"]
         )
         nouns = attribute.nouns or ((_words(item.name),) if re.search(r"\w", _words(item.name)) else ())
         found.append(replace(attribute, nouns=nouns, enumerated=enumerated))
