@@ -235,3 +235,33 @@ def test_it_is_said_what_is_taken_for_a_name() -> None:
     assert found.unclear[0] == (
         "label 'Server': hostname tells its nodes apart and is taken for a name of theirs, whose values are shown"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "mutual"),
+    [
+        ("MARRIED_TO", True),
+        ("FRIEND_OF", True),
+        ("marriedTo", True),
+        ("SIBLING_OF", True),
+        ("КОЛЛЕГА", True),
+        ("同事", True),
+        ("REPORTS_TO", False),
+        ("KNOWS", False),
+        ("AMENDS", False),
+        ("PARENT_OF", False),
+        ("DEPENDS_ON", False),
+    ],
+)
+def test_a_relation_that_says_the_same_of_both_ends_is_symmetric(name: str, mutual: bool) -> None:
+    people = label("Person", 10, shape("id", NUMBERS, "INTEGER"), shape("name", WORDS))
+    firm = label("Firm", 10, shape("id", NUMBERS, "INTEGER"), shape("name", WORDS))
+    found = infer([people], [kind(name, "Person", "Person")])
+    assert found.ontology.relations[name].symmetric is mutual
+    assert any("is read both ways" in line for line in found.unclear) is mutual
+    assert not infer([people, firm], [kind(name, "Person", "Firm")]).ontology.relations[name].symmetric
+
+
+def test_a_possessive_label_is_a_plural() -> None:
+    teams = label("Team`s", 10, shape("id", NUMBERS, "INTEGER"), shape("name", WORDS))
+    assert "team" in infer([teams]).ontology.types["Team`s"].nouns

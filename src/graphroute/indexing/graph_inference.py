@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from graphroute.indexing.ontology_inference import attribute_of, infer_ontology
 from graphroute.indexing.profile import DataProfile, FieldProfile, KindProfile, PredicateProfile, TypeProfile
-from graphroute.ontology.lexicon import is_event, lexicon, participle_base, singular, third_person_base
+from graphroute.ontology.lexicon import Frame, is_event, lexicon, participle_base, singular, third_person_base
 from graphroute.ontology.naming import name_parts, type_nouns
 from graphroute.stores.mapped.schema import GraphSchema, LabelShape, PropertyShape, TypeShape
 from graphroute.stores.mapped.values import parse_date
@@ -129,6 +129,14 @@ _NO_NAMES = frozenset(
     ["phone", "fax", "email", "mail", "address", "url", "uri", "link", "photo", "picture", "image", "postal", "zip", "contact", "street", "city",
      "country", "region", "state", "notes", "note", "comment", "hash", "password", "token", "path", "file", "телефон", "адрес", "电话", "地址"]
 )  # fmt: skip
+_MUTUAL = frozenset(
+    ["sibling", "twin", "cousin", "neighbour", "neighbor", "colleague", "peer", "roommate", "classmate", "teammate", "ally",
+     "супруг", "супруга", "друг", "сосед", "коллега", "родственник", "партнёр", "партнер", "брак",
+     "配偶", "夫妻", "结婚", "朋友", "同事", "邻居", "同学", "兄弟姐妹", "合作伙伴"]
+)  # fmt: skip
+"""What is said of both ends of a relation alike."""
+_ONE_WAY = frozenset(["know", "knows", "known", "amend", "amends", "amended", "amendment", "amending"])
+"""Words for what one side does to the other, though both may be called alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -593,8 +601,39 @@ def _entity_type(work: _Work, kind: EntityType) -> EntityType:
     return replace(kind, display=display, prefix=None)
 
 
+def _mutual_nouns(relation: RelationType) -> tuple[str, ...]:
+    """Nouns for either end of a relation that joins a type with itself and says the same of both: `MARRIED_TO`, `FRIEND_OF`, `同事`."""
+    if set(relation.domain) != set(relation.range):
+        return ()
+    parts = name_parts(relation.name)
+    if _ONE_WAY & set(parts):
+        return ()
+    frames = _mutual_frames()
+    for part in parts:
+        base = participle_base(part) or third_person_base(part) or part
+        for frame in frames:
+            if base in (verb.split()[0] for verb in frame.verbs) or singular(part) in frame.agents:
+                return frame.agents
+    return tuple(dict.fromkeys(noun for part in parts if (noun := singular(part)) in _MUTUAL))
+
+
+def _mutual_frames() -> list[Frame]:
+    frames = {id(frame): frame for frames in lexicon().frames_by_verb.values() for frame in frames}
+    return [frame for frame in frames.values() if frame.agents and set(frame.agents) == set(frame.patients)]
+
+
 def _relation_type(work: _Work, relation: RelationType, mapping: RelationMapping) -> RelationType:
     date = mapping.date
+    if nouns := _mutual_nouns(relation):
+        work.unclear.append(
+            f"relation {relation.name!r} joins {relation.domain[0]} with itself and is read both ways; take `symmetric` out of the ontology if it has a direction"
+        )
+        relation = replace(
+            relation,
+            symmetric=True,
+            object_nouns=tuple(dict.fromkeys((*relation.object_nouns, *nouns))),
+            subject_nouns=(),
+        )
     if date is None:
         return replace(relation, kind=RelationKind.STATE)
     lasting = date.of is DateOwner.RELATION and (

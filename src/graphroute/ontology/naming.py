@@ -24,6 +24,7 @@ from graphroute.ontology.lexicon import (
 )
 
 _AUXILIARIES = frozenset(["has", "have", "had", "is", "are", "was", "were", "be", "been", "gets", "got"])
+_POSSESSIVE = re.compile(r"(?<=[^\W\d_])['`\u2019]s\b", re.IGNORECASE)
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+(?:\.\d+)*|[^\W\d_]+")
 _ATTACHED = {
     "in": ("belong to", "fall under", "sit in"),
@@ -154,7 +155,7 @@ class Side:
 
 def name_parts(name: str) -> list[str]:
     """The words of a name in snake, kebab or camel case, folded: `directedBy`, `DIRECTED_BY` -> directed, by."""
-    return [part.casefold() for part in _PARTS.findall(name)]
+    return [part.casefold() for part in _PARTS.findall(_POSSESSIVE.sub("s", name))]
 
 
 def variants(parts: Sequence[str]) -> tuple[str, ...]:
