@@ -315,8 +315,22 @@ def _received(text: str, tokens: Sequence[Token]) -> tuple[int, int] | None:
 
 
 def _is_done(tokens: Sequence[Token], first: int) -> bool:
-    """ "what did X order": the word right behind a name that a form of "do" stands before."""
+    """ "what did X order", "who does the lead of X report to": the word behind a name that a form of "do" stands before.
+
+    More than a name may stand between where the word ends the clause, but for a word that stands behind an article or preposition.
+    """
     before = first - 1
+    ends = all(token.function or token.owner in {"date", "aggregation"} for token in tokens[first + 1 :])
+    if (
+        ends
+        and before >= 0
+        and (tokens[before].content or tokens[before].owner)
+        and not tokens[first].key.endswith("ing")
+    ):
+        helping = next((t.index for t in reversed(tokens[:first]) if t.key in DO_FORMS and not t.owner), None)
+        possessive = tokens[before].key.endswith("'s")
+        if helping is not None and helping < before and not possessive:
+            return True
     while before >= 0 and tokens[before].owner in {"mention", "identifier"}:
         before -= 1
     return before < first - 1 and before >= 0 and tokens[before].key in DO_FORMS
