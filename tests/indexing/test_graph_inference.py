@@ -205,6 +205,15 @@ def test_who_places_an_order_buys() -> None:
     assert {"place", "buy", "purchase"} <= set(forward)
 
 
+def test_what_an_order_holds_is_sold_in_it() -> None:
+    labels = [
+        label("Order", 10, shape("id", NUMBERS, "INTEGER")),
+        label("Product", 10, shape("id", NUMBERS, "INTEGER"), shape("name", WORDS)),
+    ]
+    forward = infer(labels, [kind("ORDERS", "Order", "Product")]).ontology.relations["ORDERS"].forward
+    assert {"order", "contain", "buy", "sell"} <= set(forward)
+
+
 CODES = [f"db-{number:02}" for number in NUMBERS]
 
 

@@ -129,6 +129,7 @@ _NO_NAMES = frozenset(
     ["phone", "fax", "email", "mail", "address", "url", "uri", "link", "photo", "picture", "image", "postal", "zip", "contact", "street", "city",
      "country", "region", "state", "notes", "note", "comment", "hash", "password", "token", "path", "file", "телефон", "адрес", "电话", "地址"]
 )  # fmt: skip
+_ORDERS = frozenset(["order", "purchase order", "sales order", "sale", "заказ", "订单"])
 _MUTUAL = frozenset(
     ["sibling", "twin", "cousin", "neighbour", "neighbor", "colleague", "peer", "roommate", "classmate", "teammate", "ally",
      "супруг", "супруга", "друг", "сосед", "коллега", "родственник", "партнёр", "партнер", "брак",
@@ -634,6 +635,9 @@ def _relation_type(work: _Work, relation: RelationType, mapping: RelationMapping
             object_nouns=tuple(dict.fromkeys((*relation.object_nouns, *nouns))),
             subject_nouns=(),
         )
+    if "buy" in relation.forward and all(set(type_nouns(name)) & _ORDERS for name in relation.domain):
+        # What an order holds was bought by one and sold by another.
+        relation = replace(relation, forward=(*relation.forward, "sell"))
     if date is None:
         return replace(relation, kind=RelationKind.STATE)
     lasting = date.of is DateOwner.RELATION and (

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, product
 
-from graphroute.ontology.lexicon import is_event, lexicon
+from graphroute.ontology.lexicon import is_event, lexicon, participle_base
+from graphroute.ontology.naming import PREPOSITIONS, name_parts
 from graphroute.parsing.lexing import word_set
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, agent_before, relation_cue
 from graphroute.parsing.tokens import Token, inside
@@ -60,6 +61,8 @@ UNUSED_VALUE = 0.5
 SHARED_WORD = 0.3
 EACH_OF_SEVERAL = 0.3
 UNKNOWN_VERB = 1.0
+THERE_AND_BACK = 1.7
+"""A relation walked to something and back again, which no second word and no "same", "other" or "also" asks for."""
 WALKED_ONCE = 1.2
 NEARER_TO_ANOTHER_ANCHOR = 0.4
 MEMBERSHIP = 0.3
@@ -76,6 +79,11 @@ _LINKING = frozenset({"the", "a", "an", "named", "called", "is", "are", "was", "
 _GOVERNING = frozenset({"of", "for", "in", "on", "by", "from", "with", "to", "at", "against", "under"})
 _PERSONAL = frozenset({"i", "my", "me", "we", "our", "you", "your"})
 _ADVICE = frozenset({"can", "could", "should", "may", "must", "shall", "would"})
+_SIBLINGS = frozenset({"same", "share", "shared", "common", "co", "together", "each other", "other"})
+_ALSO = word_set(
+    "also another other others else similar too both same shared share too также тоже другие других ещё еще тот та те 也 还 其他 另"
+)
+"""Words that ask for what stands beside the anchor."""
 _JOINT = frozenset({"both", "common", "same", "share", "shared"})
 _OBLIQUE = frozenset({"кому", "чему", "кого", "чего"})
 """Question words that are no subject, so that the name is one, wherever it stands."""
@@ -666,6 +674,8 @@ class ReadingSearch:
     ) -> tuple[float, tuple[str, ...]]:
         cost = 0.0
         why: list[str] = []
+        asked = question.asked
+        target = question.words[asked.target] if asked.target is not None else None
         # Order: words nearer to the anchor name hops nearer to it.
         cued = [step.cue for step in steps if step.cue is not None]
         if anchor is not None:
@@ -694,10 +704,17 @@ class ReadingSearch:
             ):
                 cost += NOUN_OF_THE_ANCHOR
                 why.append(f"{word.text!r} would name the anchor")
+        if anchor is not None and not question.modifiers & _SIBLINGS and not _ALSO & {t.key for t in question.tokens}:
+            for there, back in pairwise(steps):
+                if there.predicate == back.predicate and there.direction is not back.direction:
+                    named = there.cue is not None and back.cue is not None and there.cue != back.cue
+                    nouns = [question.words[i] for i in (there.cue, back.cue) if i is not None]
+                    # The noun of what is asked for names no hop of its own: "in how many orders was X sold".
+                    if not named or any(word is target and word.is_type for word in nouns):
+                        cost += THERE_AND_BACK
+                        why.append(f"{there.predicate} there and back")
         # Target.
-        asked = question.asked
         end = set(types[-1])
-        target = question.words[asked.target] if asked.target is not None else None
         if target is not None and asked.target is not None:
             as_relation = steps and steps[-1].cue == asked.target
             reused_as_relation = steps and any(
@@ -873,9 +890,20 @@ class ReadingSearch:
             acting = agent_before(word, role)
             if acting is None:
                 return 0.0
+            if role is Role.FORWARD and word.passive and self._is_state_of(question, word, predicate):
+                acting = True
             near_is_subject = acting if before else not acting
             expected = Direction.FORWARD if near_is_subject else Direction.BACKWARD
         return 0.0 if direction is expected else WRONG_VOICE
+
+    @staticmethod
+    def _is_state_of(question: Question, word: WordCue, predicate: str) -> bool:
+        """ "X is based on Y" by BASED_ON: a participle and its preposition say what the subject is, not what is done to it."""
+        parts = name_parts(predicate)
+        if len(parts) < 2 or parts[-1] == "by" or parts[-1] not in PREPOSITIONS:
+            return False
+        behind = next((t.key for t in question.tokens if t.start >= word.end), "")
+        return participle_base(parts[-2]) == word.entry.phrase.casefold().split()[0] and behind != "by"
 
     @staticmethod
     def _before(question: Question, anchor: Anchor, near_start: int, word: WordCue) -> bool:
