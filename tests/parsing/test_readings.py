@@ -49,9 +49,10 @@ def shown(reading: Reading, instant: Instant) -> dict[str, Any]:
     joined = f" of {reading.combine}" if len(reading.branches) > 1 else ""
     asked = f" {reading.attribute} of" if reading.attribute else ""
     event = reading.event
+    places = f" {reading.places}" if reading.places > 1 else ""
     return {
         "plan": [branch_line(branch) for branch in reading.branches],
-        "asks": f"{reading.operation.value}{asked} {'|'.join(reading.target_types)}{narrowed(reading.filters)}{joined}",
+        "asks": f"{reading.operation.value}{places}{asked} {'|'.join(reading.target_types)}{narrowed(reading.filters)}{joined}",
         "when": [time_line(hop.time, instant) for branch in reading.branches[:1] for hop in branch.hops],
         "event": f"{event.mode.value} {', '.join((*event.predicates, *event.attributes))} of {', '.join(event.anchors)}"
         if event

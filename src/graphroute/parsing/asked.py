@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graphroute.parsing.reading import Asked
 from graphroute.parsing.relations import BE_FORMS, DO_FORMS, GENERIC_WORDS, WordCue
@@ -169,6 +170,15 @@ def _counted(
         return None
     after = next((token.index for token in tokens if token.start >= extreme.end and token.content), None)
     return next((n for n, word in enumerate(words) if word.first == after and word.is_type and n != target), None)
+
+
+def ranked_by(asked: Asked, words: Sequence[WordCue], after: int) -> Asked:
+    """The slot of "top 3 customers by number of orders", whose number ends at `after`: the noun behind it, counted by the one other noun."""
+    nouns = [n for n, word in enumerate(words) if word.is_type and word.apposition_of is None]
+    target = next((n for n in nouns if words[n].start >= after), None)
+    others = [n for n in nouns if n != target]
+    counted = others[0] if target is not None and len(others) == 1 else None
+    return replace(asked, kind="list", operation=Operation.MOST, target=target, counted=counted, unknown=False)
 
 
 def _operation(aggregations: Sequence[Cue]) -> Operation:

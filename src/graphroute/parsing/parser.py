@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from graphroute.parsing.aggregation import find_aggregations
-from graphroute.parsing.asked import find_asked
+from graphroute.parsing.aggregation import Places, find_aggregations, find_places
+from graphroute.parsing.asked import find_asked, ranked_by
 from graphroute.parsing.cleaning import clean
 from graphroute.parsing.dates import find_dates
 from graphroute.parsing.descriptions import find_described
@@ -17,7 +17,7 @@ from graphroute.parsing.families import family_of
 from graphroute.parsing.identifiers import find_identifiers
 from graphroute.parsing.mentions import find_mentions
 from graphroute.parsing.questions import read_question
-from graphroute.parsing.reading import Question, ReadingSearch
+from graphroute.parsing.reading import Asked, Question, ReadingSearch
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, find_words, relation_cue
 from graphroute.parsing.scope import find_modifiers, find_negations, find_quotes
 from graphroute.parsing.tokens import Token, claim, tokenize
@@ -27,7 +27,7 @@ from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore
 from graphroute.text import detect_language
 from graphroute.types.ontology import Ontology
-from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode, Mention, ParsedQuery, Reading
+from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode, Mention, Operation, ParsedQuery, Reading
 from graphroute.types.time import Instant
 from graphroute.types.view import View
 
@@ -37,6 +37,8 @@ PROCEDURE_COST = 0.6
 
 _AGENT_BY = re.compile(r"\bby(?=\s+(?:last|this|next|yesterday|today|tomorrow)\b[\w\s]{0,16}['’]s\b)", re.IGNORECASE)
 """The "by" of "touched by last Friday's change" names what did it and is no deadline."""
+_BY_NUMBER = re.compile(r"\bпо\s+(?:числу|количеству)\b|(?:数量|总数|数)(?=最多|排名|前|的|排|$)", re.IGNORECASE)
+""" "By number of" in a ranking."""
 
 
 class Parser:
@@ -77,6 +79,13 @@ class Parser:
             view=view,
         )
         mentions = sorted((*found.identifiers, *found.mentions), key=lambda m: m.cue.start)
+        places = find_places(text)
+        if places is not None:
+            # The number of "top 3" is nobody's name or id.
+            inside = [(places.start, places.end)]
+            mentions = [
+                m for m in mentions if not (_overlaps(m.cue, inside) and len(m.cue.text) <= places.end - places.start)
+            ]
         strong_spans = [(m.cue.start, m.cue.end) for m in mentions if m.strong]
         if any(date.mode in (DateMode.STARTED, DateMode.ENDED) for date in dates) and strong_spans:
             # A word of a name ("QUICK-Stop") is no verb that ends anything.
@@ -84,6 +93,8 @@ class Parser:
             dates, _ = find_dates(text, instant=instant, order=self._date_order, masked=named, language=language)
         dates = tuple(d for d in dates if not _overlaps(d.cue, strong_spans))
         aggregations = find_aggregations(text, masked=[*strong_spans, *(_date_itself(date.cue) for date in dates)])
+        if places is not None:
+            aggregations = _ranking(text, aggregations, places)
         types = {name for mention in mentions if mention.strong for one in mention.candidates for name in one.types}
         totals = [cue for cue in aggregations if cue.text.casefold().removeprefix("the ") == "total"]
         if totals and types & set(self._vocabulary.holders_of("total")):
@@ -150,6 +161,10 @@ class Parser:
                 [(cue.start, cue.end) for cue, _ in found.values],
                 asking.cue if asking is not None else None,
             )
+            if places is not None:
+                asked = ranked_by(asked, words, places.end)
+                for by in _BY_NUMBER.finditer(text):
+                    claim(tokens, by.start(), by.end(), "aggregation")
             readings = self._search.search(
                 Question(
                     text=text,
@@ -170,6 +185,8 @@ class Parser:
                     ),
                 )
             )
+            if places is not None:
+                readings = _ranked(readings, asked, places)
             if procedure:
                 readings = tuple(reading for reading in readings if reading.cost <= PROCEDURE_COST)
         moved = next((d for d in dates if d.mode is DateMode.AT and d.interval.start not in (None, instant)), None)
@@ -219,6 +236,35 @@ class Parser:
             claim(tokens, cue.start, cue.end, "quote")
         for cue in unresolved:
             claim(tokens, cue.start, cue.end, "unresolved")
+
+
+def _ranking(text: str, aggregations: Sequence[Cue], places: Places) -> tuple[Cue, ...]:
+    """The cues of "top 3 customers by number of orders": the most, and neither a count nor a grouping of its own."""
+    cue = Cue(
+        kind=CueKind.AGGREGATION,
+        value=Operation.MOST.value,
+        start=places.start,
+        end=places.end,
+        rule="aggregation:top",
+        text=text[places.start : places.end],
+    )
+    rest = (
+        one
+        for one in aggregations
+        if one.value not in (Operation.COUNT.value, "group") and not _overlaps(one, [(places.start, places.end)])
+    )
+    return tuple(sorted((cue, *rest), key=lambda one: (one.start, one.end)))
+
+
+def _ranked(readings: Sequence[Reading], asked: Asked, places: Places) -> tuple[Reading, ...]:
+    """Readings that give that many places; none where the question does not say by the number of what."""
+    if asked.counted is None:
+        return ()
+    return tuple(
+        replace(reading, places=places.number)
+        for reading in readings
+        if reading.operation is Operation.MOST and reading.attribute is None
+    )
 
 
 def _word_cue(word: WordCue, kind: CueKind, value: str) -> Cue:

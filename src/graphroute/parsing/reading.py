@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, product
 
-from graphroute.ontology.lexicon import is_event, lexicon, participle_base
-from graphroute.ontology.naming import PREPOSITIONS, name_parts
+from graphroute.ontology.lexicon import PREPOSITIONS, is_event, lexicon, participle_base
+from graphroute.ontology.naming import name_parts
 from graphroute.parsing.lexing import word_set
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, agent_before, relation_cue
 from graphroute.parsing.tokens import Token, inside
@@ -704,15 +704,9 @@ class ReadingSearch:
             ):
                 cost += NOUN_OF_THE_ANCHOR
                 why.append(f"{word.text!r} would name the anchor")
-        if anchor is not None and not question.modifiers & _SIBLINGS and not _ALSO & {t.key for t in question.tokens}:
-            for there, back in pairwise(steps):
-                if there.predicate == back.predicate and there.direction is not back.direction:
-                    named = there.cue is not None and back.cue is not None and there.cue != back.cue
-                    nouns = [question.words[i] for i in (there.cue, back.cue) if i is not None]
-                    # The noun of what is asked for names no hop of its own: "in how many orders was X sold".
-                    if not named or any(word is target and word.is_type for word in nouns):
-                        cost += THERE_AND_BACK
-                        why.append(f"{there.predicate} there and back")
+        if anchor is not None and self._there_and_back(question, steps, type_words):
+            cost += THERE_AND_BACK
+            why.append("there and back")
         # Target.
         end = set(types[-1])
         if target is not None and asked.target is not None:
@@ -792,6 +786,28 @@ class ReadingSearch:
                 cost += UNUSED_OPTIONAL_WORD if word.optional else UNUSED_RELATION_WORD
                 why.append(f"{word.text!r} not used")
         return cost, tuple(why)
+
+    @staticmethod
+    def _there_and_back(question: Question, steps: Sequence[_Step], type_words: Sequence[int]) -> bool:
+        """A relation is walked and later walked back, though no word asks for what stands beside the anchor: "other", "the director of X"."""
+        if question.modifiers & _SIBLINGS or _ALSO & {token.key for token in question.tokens}:
+            return False
+        target = question.asked.target
+        implied = any(step.cue is None and not step.reused for step in steps)
+        for there, back in combinations(steps, 2):
+            if there.predicate != back.predicate or there.direction is back.direction:
+                continue
+            # "in how many orders was X sold": the noun of what is asked for names no second hop behind an implied one.
+            if back.cue is not None and not (back.cue == target and implied):
+                continue
+            named = there.cue is not None and any(
+                _noun_side(role) is not None and predicate == there.predicate
+                for predicate, role in question.words[there.cue].entry.relations
+            )
+            met = any(set(question.words[i].entry.types) & set(back.types) for i in type_words if i != target)
+            if not named and not met:
+                return True
+        return False
 
     def _locates(self, steps: Sequence[_Step]) -> bool:
         """The last hop leads to what the thing is in, on or at, whatever it is called: a part INSTALLED_ON a machine."""

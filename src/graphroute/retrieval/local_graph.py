@@ -460,7 +460,10 @@ class LocalGraph:
         most = reading.operation is Operation.MOST
         if self._needs_paths(reading, patterns[:1]):
             kept, stale, truncated = self._valid_paths(pattern, query, view=view, deadline=deadline)
-            top = TopEnds.of(((path.nodes[-2], path.end) for path in kept), most=most)
+            pairs = ((path.nodes[-2], path.end) for path in kept)
+            top = TopEnds.of(pairs, most=most, places=reading.places)
+        elif reading.places > 1:
+            top = self._leading(pattern, reading, view=view, deadline=deadline)
         else:
             top = graph.top_ends(pattern, most=most, view=view, deadline=deadline)
         winners = top.ends
@@ -473,9 +476,23 @@ class LocalGraph:
         outcome = self._answer(reading, winners, hits, anchors, view=view)
         outcome.stale = stale
         outcome.truncated_by = truncated
-        outcome.reason = f"{top.size} each of {top.groups} candidates"
+        least = ("at least " if most else "at most ") if reading.places > 1 else ""
+        outcome.reason = f"{least}{top.size} each of {top.groups} candidates"
         outcome.evidence_truncated = cut
         return outcome
+
+    def _leading(self, pattern: PathPattern, reading: Reading, *, view: View, deadline: float | None) -> TopEnds:
+        """The first places of all groups, counted over every pair that the last hop joins."""
+        graph = self._backends.graph
+        before = pattern.starts
+        if len(pattern.hops) > 1:
+            before = graph.reach(replace(pattern, hops=pattern.hops[:-1]), view=view, deadline=deadline)
+        if not before:
+            return TopEnds()
+        last = replace(pattern, starts=before, hops=pattern.hops[-1:])
+        reached = graph.reach_from(last, view=view, deadline=deadline)
+        pairs = ((start, end) for start, ends in reached for end in ends)
+        return TopEnds.of(pairs, most=reading.operation is Operation.MOST, places=reading.places)
 
     # Attributes
 

@@ -73,7 +73,8 @@ def describe(reading: Reading) -> tuple[str, ...]:
     joined = f" joined by {reading.combine}" if len(reading.branches) > 1 else ""
     tests = "".join(f", {f.key} {f.operator} {f.value}" for f in reading.filters)
     asked = f" of attribute {reading.attribute}" if reading.attribute else ""
-    lines.append(f"{reading.operation.value} {'|'.join(reading.target_types)}{asked}{tests}{joined}")
+    places = f" {reading.places}" if reading.places > 1 else ""
+    lines.append(f"{reading.operation.value}{places} {'|'.join(reading.target_types)}{asked}{tests}{joined}")
     return tuple(lines)
 
 

@@ -197,13 +197,18 @@ class TopEnds:
     groups: int = 0
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[str, str]], *, most: bool) -> Self:
-        """Of pairs of an entity and the one that a hop reaches from it."""
+    def of(cls, pairs: Iterable[tuple[str, str]], *, most: bool, places: int = 1) -> Self:
+        """Of pairs of an entity and the one that a hop reaches from it.
+
+        `places`: how many ends at least, in the order of their sizes; `size` is that of the last, and what ties with it is there too.
+        """
         sizes = Counter(end for _, end in set(pairs))
         if not sizes:
             return cls()
-        size = max(sizes.values()) if most else min(sizes.values())
-        return cls(tuple(sorted(end for end, number in sizes.items() if number == size)), size, len(sizes))
+        sign = -1 if most else 1
+        ranked = sorted(sizes, key=lambda end: (sign * sizes[end], end))
+        size = sizes[ranked[min(places, len(ranked)) - 1]]
+        return cls(tuple(end for end in ranked if sign * sizes[end] <= sign * size), size, len(sizes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

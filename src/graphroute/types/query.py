@@ -174,8 +174,8 @@ class Reading:
 
     `combine`: "all" intersects the branches, "any" unites them. `filters` test the asked-for entity.
     `attribute`: the attribute asked for (VALUE) or compared: FIRST and LEAST pick the smallest value, LAST, MOST and COMPARE the
-    largest; MOST and LEAST without one count the distinct starts of the last hop for each binding. `cost`: lower is better; `reasons`
-    say what the cost is made of.
+    largest; MOST and LEAST without one count the distinct starts of the last hop for each binding and give the first `places` of
+    them with all that tie with the last. `cost`: lower is better; `reasons` say what the cost is made of.
     """
 
     operation: Operation
@@ -184,6 +184,7 @@ class Reading:
     combine: str = "all"
     filters: tuple[AttributeFilter, ...] = ()
     attribute: str | None = None
+    places: int = 1
     time: TimeFilter = ANY_TIME
     cost: float = 0.0
     reasons: tuple[str, ...] = ()
