@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
-from graphroute.errors import BackendError, SnapshotError
+from graphroute.errors import BackendError, ConfigurationError, SnapshotError
 from graphroute.stores.mapped import queries
 from graphroute.stores.mapped.schema import Reads
 from graphroute.stores.mapped.values import bounds, part, whole
@@ -241,6 +241,7 @@ class Elements:
                 if node.id not in nodes:
                     nodes[node.id] = node
                     left -= 1
+                self._require_one(nodes[node.id], node)
         aliases: dict[str, dict[str, str]] = defaultdict(dict)
         for node in nodes.values():
             for via, name in self._called(node):
@@ -381,8 +382,17 @@ class Elements:
                     deadline=deadline,
                 )
                 for node in map(self._node, rows):
-                    found[node.id] = node
+                    self._require_one(found.setdefault(node.id, node), node)
         return found
+
+    def _require_one(self, known: Node, node: Node) -> None:
+        """Raises ConfigurationError for two nodes of one id: rows and counts would take them for one in some places and for two in others."""
+        if known.element != node.element:
+            identity = self.nodes[node.types[0]]
+            raise ConfigurationError(
+                f"label {identity.label!r}: several nodes have the same {identity.key}, which is mapped as their key",
+                hint="map a property as `key` that is unique for the label, or create a uniqueness constraint",
+            )
 
     def readable(self, ids: Iterable[str], view: View) -> dict[str, Node]:
         """The same for a reader. Access labels in memory may be old, so what they let through is asked of the server once more."""
