@@ -97,6 +97,10 @@ def write(path: Path, world: Mapping[str, Any]) -> None:
         writer.publish()
 
 
+def _undated(world: Mapping[str, Any]) -> frozenset[str] | None:
+    return frozenset(world["undated"]) if "undated" in world else None
+
+
 def _put_source(writer: SnapshotWriter, id: str, text: str, node: str | None) -> None:
     writer.put_source(Source(id=id, text=text, labels=frozenset({"public"}), node=node))
     writer.put_passages([Passage(id=f"{id}#0", source_id=id, start=0, end=len(text), text=text, node=node)])
@@ -119,6 +123,6 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, As
                 lexical=InvertedIndex(database),
                 ontology=ontology,
             )
-            parser = Parser(ontology, backends.catalog, backends.lexical)
+            parser = Parser(ontology, backends.catalog, backends.lexical, undated=_undated(world))
             found[source.stem] = Asking(backends, parser, day(str(world["asked_on"])))
         yield found

@@ -21,9 +21,14 @@ READER = Reader("ann", ["public"])
 
 
 def narrowed(filters: Sequence[AttributeFilter]) -> str:
-    return "".join(
-        f"[{test.key}{'=' if test.operator == 'eq' else f' {test.operator} '}{test.value}]" for test in filters
-    )
+    return "".join(f"[{test.key}{_tested(test)}]" for test in filters)
+
+
+def _tested(test: AttributeFilter) -> str:
+    if test.operator == "in_range":
+        low, high = (int(end) if end else None for end in test.value.split(".."))
+        return f" in {Interval(low, high).format()}"
+    return f"={test.value}" if test.operator == "eq" else f" {test.operator} {test.value}"
 
 
 def branch_line(branch: Branch) -> str:

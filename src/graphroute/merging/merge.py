@@ -163,7 +163,7 @@ def _groups(results: Sequence[RetrievalResult], attempts: Sequence[Attempt]) -> 
 
 def _decide(groups: Sequence[Sequence[RetrievalResult]], query: ParsedQuery) -> _Decision:
     if query.unresolved:
-        return _Decision((), (), True, f"nothing readable is named {query.unresolved[0].text!r}")
+        return _Decision((), (), True, query.unresolved_reason)
     for group in groups:
         answering = tuple(result for result in group if result.verdict is Outcome.ANSWERED)
         if answering:

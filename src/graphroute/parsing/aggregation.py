@@ -23,13 +23,15 @@ _WORDS = Phrases(
             "most frequently|the most frequent|highest number|the highest number of|largest number|"
             "greatest number|the largest number of|the greatest number of|highest count|the highest|highest|"
             "the largest|largest|greatest|biggest|the biggest|the greatest|maximum|the maximum|most popular|"
-            "highest total|больше всего|больше всех|чаще всего|наибольш*|наибольшее число|наибольшее количество|"
+            "highest total|most expensive|the most expensive|most costly|priciest|the priciest|самый дорогой|самая дорогая|"
+            "самое дорогое|самые дорогие|最贵|больше всего|больше всех|чаще всего|наибольш*|наибольшее число|наибольшее количество|"
             "наибольшим числом|наибольшим количеством|самое большое число|максимальн*|"
             "самый частый|最多|最常|最常见|最高|最大|数量最多"
         ),
         "least": (
             "fewest|the fewest|the least|least|least often|least common|lowest number|smallest number|"
-            "the lowest number of|the smallest number of|the lowest|lowest|smallest|the smallest|minimum|"
+            "cheapest|the cheapest|least expensive|the least expensive|самый дешевый|самая дешевая|самое дешевое|самые дешевые|"
+            "最便宜|the lowest number of|the smallest number of|the lowest|lowest|smallest|the smallest|minimum|"
             "меньше всего|меньше всех|реже всего|наименьш*|минимальн*|最少|最低|最小"
         ),
         "count": (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphroute.parsing.reading import Asked
-from graphroute.parsing.relations import BE_FORMS, DO_FORMS, GENERIC_WORDS, WordCue
+from graphroute.parsing.relations import BE_FORMS, DO_FORMS, GENERIC_WORDS, IRREGULAR_PARTICIPLES, WordCue
 from graphroute.parsing.tokens import Token, claim, inside
 from graphroute.types.query import Cue, Operation, Role
 
@@ -135,7 +135,7 @@ def find_asked(
         end=end,
         target=target,
         counted=_counted(tokens, words, aggregations, target),
-        unknown=kind == "count" and target is None and _unknown_noun(tokens, words, first),
+        unknown=kind == "count" and target is None and _unknown_noun(tokens, words, first, values),
     )
 
 
@@ -152,12 +152,15 @@ def _places(tokens: Sequence[Token], cue: Cue) -> tuple[int | None, int | None]:
     return (inside[0], inside[-1] + 1) if inside else (None, None)
 
 
-def _unknown_noun(tokens: Sequence[Token], words: Sequence[WordCue], first: int) -> bool:
+def _unknown_noun(
+    tokens: Sequence[Token], words: Sequence[WordCue], first: int, values: Sequence[tuple[int, int]]
+) -> bool:
     """ "How many weeks": the noun counted is none of the ontology's."""
     for token in tokens[first:]:
         if token.function or token.key in GENERIC_WORDS:
             continue
-        return not token.owner and not any(word.first <= token.index <= word.last for word in words)
+        known = any(word.first <= token.index <= word.last for word in words)
+        return not token.owner and not known and not inside(values, token.start, token.end)
     return False
 
 
@@ -278,12 +281,22 @@ def _head(tokens: Sequence[Token], words: Sequence[WordCue], cue: int) -> int:
     if joined:
         after += 1
     for index, other in enumerate(words):
-        if other.first != after or word.is_relation:
+        if other.first != after or word.is_relation or _is_participle(other, tokens):
             continue
         verbal = any(role not in _NOUN_ROLES for _, role in other.entry.relations)
         if _is_noun(other, tokens) and (joined or not verbal):
             return index
     return cue
+
+
+def _is_participle(word: WordCue, tokens: Sequence[Token]) -> bool:
+    """ "books published": what the word names is an attribute of the noun before it."""
+    key = tokens[word.last].key
+    return (
+        not word.is_type
+        and not word.is_relation
+        and (key.endswith("ed") or key == "born" or key in IRREGULAR_PARTICIPLES)
+    )
 
 
 def _verb_behind(words: Sequence[WordCue], target: int) -> bool:

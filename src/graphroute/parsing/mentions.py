@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from graphroute.ontology.lexicon import singular
 from graphroute.parsing.aggregation import find_aggregations
 from graphroute.parsing.questions import read_question
 from graphroute.parsing.relations import GENERIC_WORDS, phrase_spans
@@ -110,7 +111,7 @@ def find_mentions(
             found.append(mention)
     identifiers = (*identifiers, *coded)
     strong_spans = [(m.cue.start, m.cue.end) for m in (*identifiers, *found) if m.strong]
-    values = _values(text, tokens, grams, [*strong_spans, *dates], catalog=catalog, view=view)
+    values = _values(text, tokens, grams, [*strong_spans, *dates], vocabulary=vocabulary, catalog=catalog, view=view)
     if not quotes:
         unresolved = (
             *unresolved,
@@ -300,9 +301,11 @@ def _values(
     grams: Sequence[tuple[int, int, str]],
     taken: Sequence[tuple[int, int]],
     *,
+    vocabulary: Vocabulary,
     catalog: Catalog,
     view: View,
 ) -> tuple[tuple[Cue, tuple[tuple[str, str], ...]], ...]:
+    """Values of attributes, longest first; also in the plural, where that is no noun of a type ("engineers")."""
     usable = [
         (first, last, key)
         for first, last, key in grams
@@ -310,16 +313,24 @@ def _values(
         and last - first < 6
         and not inside(taken, tokens[first].start, tokens[last].end)
     ]
-    holders = catalog.attribute_values(sorted({key for _, _, key in usable}), view=view)
+    plurals = {key: one for _, _, key in usable if key.isascii() and (one := singular(key)) != key}
+    holders = catalog.attribute_values(sorted({*plurals.values(), *(key for _, _, key in usable)}), view=view)
     found: list[tuple[Cue, tuple[tuple[str, str], ...]]] = []
     used: list[tuple[int, int]] = []
     for first, last, key in sorted(usable, key=lambda gram: (gram[0] - gram[1], gram[0])):
-        pairs = holders.get(key)
+        pairs, rule = holders.get(key), "value:exact"
         start, end = tokens[first].start, tokens[last].end
+        if (
+            not pairs
+            and key in plurals
+            and not vocabulary.types_of_phrase([token.key for token in tokens[first : last + 1]])
+        ):
+            key, rule = plurals[key], "value:plural"
+            pairs = holders.get(key)
         if not pairs or inside(used, start, end):
             continue
         used.append((start, end))
-        cue = Cue(kind=CueKind.VALUE, value=key, start=start, end=end, rule="value:exact", text=text[start:end])
+        cue = Cue(kind=CueKind.VALUE, value=key, start=start, end=end, rule=rule, text=text[start:end])
         found.append((cue, pairs))
     return tuple(sorted(found, key=lambda item: item[0].start))
 

@@ -15,14 +15,15 @@ from graphroute.parsing.descriptions import find_described
 from graphroute.parsing.events import find_event
 from graphroute.parsing.families import family_of
 from graphroute.parsing.identifiers import find_identifiers
+from graphroute.parsing.lexing import word_set
 from graphroute.parsing.mentions import find_mentions
 from graphroute.parsing.questions import read_question
-from graphroute.parsing.reading import Asked, Question, ReadingSearch
+from graphroute.parsing.reading import UNDATED, Asked, Question, ReadingSearch
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, find_words, relation_cue
 from graphroute.parsing.scope import find_modifiers, find_negations, find_quotes
 from graphroute.parsing.tokens import Token, claim, tokenize
 from graphroute.parsing.unknown_verbs import find_unknown_verb
-from graphroute.parsing.vocabulary import FUNCTION_WORDS, Vocabulary
+from graphroute.parsing.vocabulary import FUNCTION_WORDS, Vocabulary, word_stems
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore
 from graphroute.text import detect_language
@@ -34,6 +35,24 @@ from graphroute.types.view import View
 PROCEDURE_COST = 0.6
 """A "how ..." question is about facts only if a reading explains it this well ("how popular was X")."""
 
+_COMPANY = frozenset(
+    {
+        stem
+        for word in ("company", "firm", "organization", "organisation", "business", "party")
+        for stem in (word, *word_stems(word))
+    }
+    | set(word_set("компания компании организация организации фирма фирмы"))
+)
+"""Nouns for whoever does something."""
+_EMPTY = frozenset(
+    {
+        *("lie", "lies", "lay", "stand", "stands", "situated", "located", "placed", "found", "available", "recorded"),
+        *("existing", "already", "always", "really", "actually", "altogether", "exact", "given", "record", "records"),
+        *word_set("находятся находится расположены расположен имеется имеются всего вообще"),
+        *"吗呢吧啊过着地得把将会能可以请问下上里中内",
+    }
+)
+"""Words that place, stress or ask and restrict nothing."""
 
 _AGENT_BY = re.compile(r"\bby(?=\s+(?:last|this|next|yesterday|today|tomorrow)\b[\w\s]{0,16}['’]s\b)", re.IGNORECASE)
 """The "by" of "touched by last Friday's change" names what did it and is no deadline."""
@@ -44,13 +63,24 @@ _BY_NUMBER = re.compile(r"\bпо\s+(?:числу|количеству)\b|(?:数�
 class Parser:
     """Takes questions apart. Built once per ontology; safe to share between threads."""
 
-    def __init__(self, ontology: Ontology, catalog: Catalog, lexical: LexicalStore, *, date_order: str = "MDY") -> None:
+    def __init__(
+        self,
+        ontology: Ontology,
+        catalog: Catalog,
+        lexical: LexicalStore,
+        *,
+        date_order: str = "MDY",
+        undated: frozenset[str] | None = None,
+    ) -> None:
+        """`undated`: for a graph without text, the relations whose facts have no dates."""
         self._ontology = ontology
         self._catalog = catalog
         self._lexical = lexical
         self._date_order = date_order
         self._vocabulary = Vocabulary(ontology)
-        self._search = ReadingSearch(ontology)
+        self._search = ReadingSearch(ontology, undated=undated)
+        self._no_text = undated is not None
+        self._agents = frozenset(name for name, kind in ontology.types.items() if kind.agent)
         patterns = [pattern for name in sorted(ontology.types) for pattern in ontology.types[name].patterns]
         self._patterns = tuple(dict.fromkeys((*ontology.identifier_patterns, *patterns)))
 
@@ -189,6 +219,8 @@ class Parser:
                 readings = _ranked(readings, asked, places)
             if procedure:
                 readings = tuple(reading for reading in readings if reading.cost <= PROCEDURE_COST)
+            if readings and not unresolved:
+                unresolved = self._left_over(tokens, dates, readings[0])
         moved = next((d for d in dates if d.mode is DateMode.AT and d.interval.start not in (None, instant)), None)
         now = moved.interval.low if moved is not None and not moved.interval.contains(instant) else instant
         query = ParsedQuery(
@@ -218,6 +250,31 @@ class Parser:
             notes=(*notes, *date_notes),
         )
         return replace(query, family=family_of(query))
+
+    def _left_over(self, tokens: Sequence[Token], dates: Sequence[DateConstraint], reading: Reading) -> tuple[Cue, ...]:
+        """What no answer may ignore: a date that nothing has, and, where no text could explain it, a word of no meaning."""
+        if UNDATED in reading.reasons:
+            return tuple(replace(date.cue, kind=CueKind.UNRESOLVED, rule="date:nowhere") for date in dates)
+        if not self._no_text:
+            return ()
+        return tuple(
+            Cue(
+                kind=CueKind.UNRESOLVED,
+                value=token.text,
+                start=token.start,
+                end=token.end,
+                rule="word:unknown",
+                text=token.text,
+            )
+            for token in tokens
+            if token.text in reading.unexplained and not token.owner and not self._says_nothing(token, reading)
+        )
+
+    def _says_nothing(self, token: Token, reading: Reading) -> bool:
+        """ "By which company", "which territories lie in": the word adds nothing to what the reading asks."""
+        if token.key in _COMPANY or token.stems[0] in _COMPANY:
+            return all(name in self._agents for name in reading.target_types)
+        return token.key in _EMPTY or not any(char.isalnum() for char in token.text)
 
     @staticmethod
     def _own(

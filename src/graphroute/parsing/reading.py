@@ -14,6 +14,7 @@ from itertools import combinations, pairwise, product
 
 from graphroute.ontology.lexicon import PREPOSITIONS, is_event, lexicon, participle_base
 from graphroute.ontology.naming import name_parts
+from graphroute.parsing.dated import DatedStep, Placed, Placing, comparable, is_priced
 from graphroute.parsing.lexing import word_set
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, agent_before, relation_cue
 from graphroute.parsing.tokens import Token, inside
@@ -72,6 +73,12 @@ THE_DEED_ITSELF = 0.6
 """What "what did X order" loses by ending at the order and not at what was ordered."""
 NOUN_OF_THE_ANCHOR = 0.4
 """A noun taken for the anchor itself that does not stand beside it: "products from Pavlova" where Pavlova is the product."""
+GUESSED_CHAIN = 1.5
+"""A chain of hops of which the question names none, in a graph without text."""
+NO_DATE = 0.25
+"""A date of the question that neither a fact nor an attribute on the path has. Less than an implied hop, which would go round it."""
+UNDATED = "nothing on the path has a date"
+"""The reason such a reading is given."""
 MAX_COST = 2.6
 """Readings that leave more unexplained than this are not readings of the question."""
 
@@ -97,6 +104,14 @@ _JOINING = _AND | {"or", "with", "both", "или", "或"}
 _FAR = 1000
 COMPARING = (Operation.FIRST, Operation.LAST, Operation.COMPARE, Operation.MOST, Operation.LEAST)
 """Operations that pick one of several named things by an attribute."""
+
+_ORDERED_BY = {
+    Operation.MOST: "number",
+    Operation.LEAST: "number",
+    Operation.FIRST: "date",
+    Operation.LAST: "date",
+}
+"""The kind of attribute by which an operation orders all entities of a type."""
 
 MAX_NAMES = 12
 MAX_WORDS = 40
@@ -177,8 +192,10 @@ class Question:
 class ReadingSearch:
     """Finds readings. Built once per ontology; holds no state between questions."""
 
-    def __init__(self, ontology: Ontology) -> None:
+    def __init__(self, ontology: Ontology, *, undated: frozenset[str] | None = None) -> None:
+        """`undated`: relations whose facts have no dates; None where that is not known."""
         self._ontology = ontology
+        self._placing = Placing(ontology, undated)
         edges: dict[str, list[tuple[str, Direction, tuple[str, ...]]]] = {}
         for name in sorted(ontology.relations):
             relation = ontology.relations[name]
@@ -218,7 +235,8 @@ class ReadingSearch:
         if found and compares and all(len(reading.branches) > 1 for reading in found):
             # "Which was created first, X or Y" asks for one of the two, which no path from them can be.
             return self._ordered(found)
-        if question.membership or question.asked.target is not None or any(word.is_relation for word in question.words):
+        named = question.asked.target is not None or any(word.is_relation for word in question.words)
+        if question.membership or named or self._valued(question):
             for anchors in self._anchor_choices(question):
                 found.extend(self._with_anchors(question, anchors))
         return self._ordered(found)
@@ -285,8 +303,20 @@ class ReadingSearch:
 
     @staticmethod
     def _free_values(question: Question) -> None:
-        """ "an open critical issue": a value right before the noun of its type is no verb, whatever else the word may mean."""
+        """ "an open critical issue": a value right before the noun of its type is no verb, whatever else the word may mean.
+
+        Nor is one a noun of a relation that a verb beside it names ("which sales representatives sold X").
+        """
         for cue, pairs in question.values:
+            for word in question.words:
+                if (word.start, word.end) == (cue.start, cue.end) and word.is_relation and not word.is_type:
+                    predicates = {predicate for predicate, _ in word.entry.relations}
+                    word.shadowed |= any(
+                        predicate in predicates and role in (Role.FORWARD, Role.INVERSE)
+                        for other in question.words
+                        if other is not word
+                        for predicate, role in other.entry.relations
+                    )
             types = {type_name for type_name, _ in pairs}
             for noun in question.words:
                 gap = [t for t in question.tokens if cue.end <= t.start and t.end <= noun.start]
@@ -384,8 +414,13 @@ class ReadingSearch:
         keys = [token.key for token in question.tokens]
         personal = _PERSONAL & set(keys)
         advice = _ADVICE & set(keys[:3])
-        counting = question.asked.operation in (Operation.COUNT, Operation.MOST, Operation.LEAST)
-        return not question.unresolved and not personal and not advice and (counting or bool(question.values))
+        operation = question.asked.operation
+        counting = operation in (Operation.COUNT, Operation.MOST, Operation.LEAST)
+        if operation is Operation.COUNT and {"have", "has"} & set(keys):
+            # "How many customers do we have?"
+            personal = personal - {"we", "our"}
+        narrowed = bool(question.values) or bool(question.dates)
+        return not question.unresolved and not personal and not advice and (counting or narrowed)
 
     def _group(self, question: Question, mentions: Sequence[Mention]) -> list[list[Mention]]:
         groups: list[list[Mention]] = []
@@ -500,10 +535,17 @@ class ReadingSearch:
         words = [w for w in question.words if w.is_relation]
         readings: list[Reading] = []
         target = question.words[question.asked.target] if question.asked.target is not None else None
+        unnamed = target is None or not (target.is_type or target.is_relation)
+        valued = self._valued(question) if unnamed and not words else ()
+        if valued and question.asked.operation in (Operation.COUNT, Operation.LIST):
+            path = _Path((), valued, frozenset(), 0.0, (), (valued,))
+            return [reading for reading in [self._assemble(question, (), (path,))] if reading.filters]
         if all(word is target for word in words):
             if target is not None and target.is_type and question.asked.operation in (Operation.COUNT, Operation.LIST):
                 path = _Path((), target.entry.types, frozenset(), 0.0, (), (target.entry.types,))
-                readings.append(self._assemble(question, (), (path,)))
+                reading = self._assemble(question, (), (path,))
+                if question.asked.operation is Operation.COUNT or reading.filters:
+                    readings.append(reading)
             return readings
         starts: dict[str, None] = {}
         for word in words:
@@ -523,9 +565,19 @@ class ReadingSearch:
                 narrowed = reading.filters or any(
                     b.start_filters or any(h.filters for h in b.hops) for b in reading.branches
                 )
-                if (counting or narrowed) and not reading.unexplained:
+                dated = self._placing.known and bool(question.dates) and UNDATED not in reading.reasons
+                if (counting or narrowed or dated) and not reading.unexplained:
                     readings.append(reading)
         return readings
+
+    @staticmethod
+    def _valued(question: Question) -> tuple[str, ...]:
+        """The type asked for by a value in the plural, which stands for its noun: "how many engineers are there"."""
+        for cue, pairs in question.values:
+            kinds = tuple(dict.fromkeys(name for name, _ in pairs))
+            if cue.rule == "value:plural" and len(kinds) == 1:
+                return kinds
+        return ()
 
     def _paths(self, question: Question, anchor: Anchor, *, alone: bool) -> list[_Path]:
         key = (anchor.types, tuple(m.cue.start for m in anchor.mentions), alone, question.asked.operation)
@@ -983,6 +1035,7 @@ class ReadingSearch:
         if (
             asked.target is None
             and not inside_anchor
+            and any(path.steps for path in paths)
             and all(step.cue is None for path in paths for step in path.steps)
         ):
             cost += WRONG_TARGET
@@ -996,6 +1049,10 @@ class ReadingSearch:
         explained = {index for path in paths for index in path.used}
         unexplained = self._unexplained(question, anchors, explained)
         cued = any(step.cue is not None for path in paths for step in path.steps)
+        if self._placing.known and anchors and not cued and not inside_anchor and any(len(p.steps) > 1 for p in paths):
+            # "How many employees does X have": no word says how the two are linked, and no text could.
+            cost += GUESSED_CHAIN
+            reasons.append("no word names any of several hops")
         for token, beside in unexplained:
             # Where no word names a relation, a word that is not understood may be the one that does.
             cost += UNEXPLAINED_BESIDE_RELATION if beside or (paths[0].steps and not cued) else UNEXPLAINED_WORD
@@ -1015,6 +1072,22 @@ class ReadingSearch:
         )
         cost += value_cost
         reasons.extend(value_reasons)
+        placed = self._place_dates(question, paths, narrowed, anchored=bool(anchors))
+        if placed.nowhere:
+            cost += NO_DATE
+            reasons.append(UNDATED)
+        if placed.test is not None:
+            if placed.where == "target":
+                filters.append(placed.test)
+            elif placed.where == "start":
+                start_filters.append(placed.test)
+            else:
+                hop_filters.setdefault(placed.hop, []).append(placed.test)
+        dates = placed.rest if placed.test is not None else question.dates
+        attribute = self._ordering(question, narrowed) if any(path.steps for path in paths) else None
+        if attribute is None and is_priced(question.tokens):
+            cost += WRONG_TARGET
+            reasons.append("no price to order by")
         branches: list[Branch] = []
         combine = "any" if self._union(question, anchors) else "all"
         for number, path in enumerate(paths):
@@ -1030,7 +1103,7 @@ class ReadingSearch:
                         types=hop_types,
                         cue=_public(question.words[step.cue]) if step.cue is not None else None,
                         filters=tuple(hop_filters.get((number, place), ())),
-                        time=self._time(question, step),
+                        time=self._time(question, step, dates),
                     )
                 )
             if anchor is None:
@@ -1062,12 +1135,23 @@ class ReadingSearch:
             branches=tuple(branches),
             combine=combine,
             filters=tuple(filters),
+            attribute=attribute,
             time=self._overall_time(question),
             cost=cost,
             reasons=tuple(reasons),
             unexplained=tuple(token.text for token, _ in unexplained),
             event=question.event,
         )
+
+    def _ordering(self, question: Question, target: set[str]) -> str | None:
+        """The number that the question orders what is reached by: "the most expensive book written by X"."""
+        asked = question.asked
+        if asked.operation not in (Operation.MOST, Operation.LEAST) or asked.counted is not None or len(target) != 1:
+            return None
+        (name,) = target
+        own = self._ontology.attributes.get(name, ())
+        found = comparable(question.words, question.tokens, own, name, "number")
+        return found[0][0] if len(found) == 1 else None
 
     @staticmethod
     def _alternatives(question: Question, anchors: tuple[Anchor, ...]) -> bool:
@@ -1233,7 +1317,7 @@ class ReadingSearch:
             if m.strong and not any(low <= m.cue.start < high for low, high in question.excluded)
         ]
         if not strong:
-            return readings
+            return self._extremes(question)
         for index, word in enumerate(question.words):
             if not word.entry.attributes:
                 continue
@@ -1289,6 +1373,46 @@ class ReadingSearch:
                 )
         return readings
 
+    def _extremes(self, question: Question) -> list[Reading]:
+        """ "What is the most expensive product?": all entities of the type asked for, by a number or a date they have."""
+        asked = question.asked
+        kinds = _ORDERED_BY.get(asked.operation)
+        nouns = [index for index, word in enumerate(question.words) if word.is_type]
+        place = asked.target if asked.target is not None else nouns[0] if len(nouns) == 1 else None
+        if kinds is None or place is None or question.unresolved:
+            return []
+        target = question.words[place]
+        readings: list[Reading] = []
+        for type_name in target.entry.types:
+            own = self._ontology.attributes.get(type_name, ())
+            for key, used in comparable(question.words, question.tokens, own, type_name, kinds):
+                others = [
+                    word
+                    for index, word in enumerate(question.words)
+                    if index not in (place, used) and (word.is_relation or word.is_type)
+                ]
+                unexplained = self._unexplained(question, (), set())
+                path = _Path((), (type_name,), frozenset(), 0.0, (), ((type_name,),))
+                filters, _, _, cost, reasons = self._place_values(question, (), (path,), {type_name})
+                placed = self._place_dates(question, (path,), {type_name})
+                if others or unexplained or placed.nowhere:
+                    continue
+                tests = (*filters, *((placed.test,) if placed.test is not None else ()))
+                branch = Branch(anchors=(), start_types=(type_name,), hops=(), start_filters=tests)
+                readings.append(
+                    Reading(
+                        operation=asked.operation,
+                        target_types=(type_name,),
+                        branches=(branch,),
+                        combine="any",
+                        attribute=key,
+                        time=self._overall_time(question),
+                        cost=cost,
+                        reasons=tuple(reasons),
+                    )
+                )
+        return readings if len(readings) == 1 else []
+
     # Time
 
     def _overall_time(self, question: Question) -> TimeFilter:
@@ -1296,13 +1420,27 @@ class ReadingSearch:
             return TimeFilter(TimeMode.OVERLAPS, Interval(question.instant, question.instant + 1))
         return TimeFilter(TimeMode.OVERLAPS, _asked_interval(question.dates))
 
-    def _time(self, question: Question, step: _Step) -> TimeFilter:
+    def _time(self, question: Question, step: _Step, dates: Sequence[DateConstraint]) -> TimeFilter:
         if question.asked.operation is Operation.DATE and not question.dates:
             return ANY_TIME
         relation = self._ontology.relations[step.predicate]
         return time_filter(
-            relation, question.dates, question.instant, question.words[step.cue] if step.cue is not None else None
+            relation, dates, question.instant, question.words[step.cue] if step.cue is not None else None
         )
+
+    def _place_dates(
+        self, question: Question, paths: tuple[_Path, ...], target: set[str], *, anchored: bool = False
+    ) -> Placed:
+        """Where the dates of the question belong, unless they say "now" or ask for what a date gives."""
+        dates = [d for d in question.dates if d.mode is not DateMode.AT or not d.interval.contains(question.instant)]
+        if not dates or question.event is not None or question.asked.operation is Operation.DATE:
+            return Placed()
+        branches = tuple(
+            tuple(DatedStep(step.predicate, step.types, step.cue) for step in path.steps) for path in paths
+        )
+        starts = () if anchored else paths[0].start_types
+        interval, apart = _asked_interval(dates), _apart(dates)
+        return self._placing.place(question.words, dates, interval, branches, starts, frozenset(target), apart=apart)
 
 
 def time_filter(
@@ -1325,6 +1463,11 @@ def time_filter(
     if relation.kind is RelationKind.EVENT:
         return TimeFilter(TimeMode.STARTS_IN, interval)
     return TimeFilter(TimeMode.OVERLAPS, interval)
+
+
+def _apart(dates: Sequence[DateConstraint]) -> bool:
+    """No moment fits all the dates: they are said of different things."""
+    return max(date.interval.low for date in dates) >= min(date.interval.high for date in dates)
 
 
 def _asked_interval(dates: Sequence[DateConstraint]) -> Interval:

@@ -295,6 +295,11 @@ class Vocabulary:
         """Types that the word alone names."""
         return tuple(t for one in word_stems(key) if (entry := self._entries.get((one,))) for t in entry.types)
 
+    def types_of_phrase(self, keys: Sequence[str]) -> tuple[str, ...]:
+        """Types that the words together name."""
+        found = self.match([word_stems(key) for key in keys], 0)
+        return found[1].types if found is not None and found[0] == len(keys) else ()
+
     def match(self, options: Sequence[tuple[str, ...]], start: int) -> tuple[int, Entry] | None:
         """The longest phrase at `start`: (words used, entry). `options[i]` are the stems of word i, in order of preference."""
         best: tuple[int, Entry] | None = None

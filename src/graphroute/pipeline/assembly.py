@@ -51,6 +51,7 @@ class Parts:
     model: ChatModel | None
     log: DecisionLog | None
     close: Callable[[], None]
+    undated: frozenset[str] | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     _retrievers: dict[str, Retriever] = field(default_factory=dict)
 
@@ -142,6 +143,7 @@ def _parts(stores: OpenStores, config: RoutesConfig, *, ontology: str | Path | N
         model=_chat_model(config),
         log=config.log.open(log),
         close=stores.close,
+        undated=stores.undated,
     )
 
 

@@ -55,8 +55,10 @@ class GraphRoute:
         self._router = parts.config.router()
         order = parts.config.date_order
         words = _Words(parts.backends.lexical, parts.config.deadlines.whole / 2000)
-        self._parser = Parser(parts.ontology, parts.backends.catalog, words, date_order=order)
-        self._bare_parser = Parser(parts.ontology, parts.backends.catalog, _NoWords(), date_order=order)
+        self._parser, self._bare_parser = (
+            Parser(parts.ontology, parts.backends.catalog, lexical, date_order=order, undated=parts.undated)
+            for lexical in (words, _NoWords())
+        )
 
     @classmethod
     def open(

@@ -90,7 +90,7 @@ class LocalGraph:
         if not fitting:
             verdict = Verdict.UNRESOLVED if query.unresolved else Verdict.NOT_APPLICABLE
             reason = (
-                f"nothing readable is named {query.unresolved[0].text!r}"
+                query.unresolved_reason
                 if query.unresolved
                 else "the question names no path within max_hops"
                 if query.readings
@@ -500,6 +500,8 @@ class LocalGraph:
         assert reading.attribute is not None
         holders = tuple(dict.fromkeys(a for branch in reading.branches for a in branch.anchors))
         ids = holders
+        if reading.operation in _COMPARED and not holders and not any(branch.hops for branch in reading.branches):
+            return self._compare_all(reading, query, view=view)
         if any(branch.hops for branch in reading.branches):
             found: set[str] = set()
             for _, pattern in self._patterns(reading, view=view):
@@ -517,6 +519,20 @@ class LocalGraph:
         return _Outcome(
             tuple(Binding(id=None, display=value) for value in values), shown, holders, reason=reading.attribute
         )
+
+    def _compare_all(self, reading: Reading, query: ParsedQuery, *, view: View) -> _Outcome:
+        """All entities of a type that have the attribute."""
+        assert reading.attribute is not None
+        (branch,) = reading.branches
+        ids = self._backends.catalog.entities_where(branch.start_types, branch.start_filters, view=view)
+        found = self._backends.catalog.attributes(ids, (reading.attribute,), view=view)
+        known = [a for a in self._in_force(found, query.instant) if a.instant is not None or a.number is not None]
+        if not known:
+            return _Outcome((), (), (), reason=f"no readable {reading.attribute}")
+        outcome = self._compare(reading, known, tuple({a.entity_id for a in known}), (), view=view)
+        won = {binding.id for binding in outcome.bindings}
+        outcome.hits = self._value_hits([a for a in known if a.entity_id in won], view=view)
+        return outcome
 
     def _in_force(self, attributes: Sequence[Attribute], instant: Instant) -> tuple[Attribute, ...]:
         """Per entity and key the values of the newest source in force at the instant, else of the newest before it."""

@@ -52,6 +52,7 @@ def open_mapped_at(uri: str, ontology: Ontology, mapping: GraphMapping) -> OpenS
         vectors=_no_vectors,
         close=connection.close,
         resources={"neo4j": connection},
+        undated=frozenset(name for name, relation in mapping.relations.items() if relation.date is None),
     )
 
 

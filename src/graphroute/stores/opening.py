@@ -86,7 +86,10 @@ class StorePlan:
 
 @dataclass(slots=True)
 class OpenStores:
-    """Stores of one record, and what closes them. `vectors` opens the vector store for an embedder's identity."""
+    """Stores of one record, and what closes them. `vectors` opens the vector store for an embedder's identity.
+
+    `undated`: relations of a graph without text whose facts have no dates; None where records hold text and may date any fact.
+    """
 
     plan: StorePlan
     catalog: Catalog
@@ -95,6 +98,7 @@ class OpenStores:
     vectors: Callable[[str], VectorStore]
     close: Callable[[], None]
     resources: Mapping[str, Any] = field(default_factory=dict)
+    undated: frozenset[str] | None = None
 
 
 def open_stores(plan: StorePlan, *, bookmarks: Iterable[str] = ()) -> OpenStores:

@@ -224,6 +224,18 @@ class ParsedQuery:
     notes: tuple[str, ...] = ()
 
     @property
+    def unresolved_reason(self) -> str:
+        """Why the question cannot be answered; empty if nothing is unresolved."""
+        if not self.unresolved:
+            return ""
+        cue = self.unresolved[0]
+        if cue.rule == "date:nowhere":
+            return f"nothing asked about has a date that {cue.text!r} could test"
+        if cue.rule == "word:unknown":
+            return f"nothing in the graph explains {cue.text!r}"
+        return f"nothing readable is named {cue.text!r}"
+
+    @property
     def source_time(self) -> TimeFilter:
         """The test of a source's validity: in force at `instant`, or within the whole range a question asks about."""
         ranges = [date.interval for date in self.dates if date.mode is not DateMode.AT]
