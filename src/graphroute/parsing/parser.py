@@ -26,7 +26,7 @@ from graphroute.parsing.unknown_verbs import find_unknown_verb
 from graphroute.parsing.vocabulary import FUNCTION_WORDS, Vocabulary, word_stems
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore
-from graphroute.text import detect_language
+from graphroute.text import STOP_WORDS, detect_language
 from graphroute.types.ontology import Ontology
 from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode, Mention, Operation, ParsedQuery, Reading
 from graphroute.types.time import Instant
@@ -274,7 +274,8 @@ class Parser:
         """ "By which company", "which territories lie in": the word adds nothing to what the reading asks."""
         if token.key in _COMPANY or token.stems[0] in _COMPANY:
             return all(name in self._agents for name in reading.target_types)
-        return token.key in _EMPTY or not any(char.isalnum() for char in token.text)
+        stopped = any(token.key in words for words in STOP_WORDS.values())
+        return stopped or token.key in _EMPTY or not any(char.isalnum() for char in token.text)
 
     @staticmethod
     def _own(
