@@ -8,7 +8,7 @@ from graphroute.ontology.load import load_ontology
 from graphroute.parsing.aggregation import find_aggregations
 from graphroute.parsing.asked import find_asked
 from graphroute.parsing.questions import read_question
-from graphroute.parsing.reading import Asked
+from graphroute.parsing.reading_question import Asked
 from graphroute.parsing.relations import WordCue, find_words
 from graphroute.parsing.tokens import claim, tokenize
 from graphroute.parsing.vocabulary import Vocabulary

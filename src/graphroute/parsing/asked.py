@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphroute.parsing.reading import Asked
+from graphroute.parsing.reading_question import Asked
 from graphroute.parsing.relations import BE_FORMS, DO_FORMS, GENERIC_WORDS, IRREGULAR_PARTICIPLES, WordCue
 from graphroute.parsing.tokens import Token, claim, inside
 from graphroute.types.query import Cue, Operation, Role

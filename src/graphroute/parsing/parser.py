@@ -18,7 +18,9 @@ from graphroute.parsing.identifiers import find_identifiers
 from graphroute.parsing.lexing import word_set
 from graphroute.parsing.mentions import find_mentions
 from graphroute.parsing.questions import read_question
-from graphroute.parsing.reading import UNDATED, Asked, Question, ReadingSearch
+from graphroute.parsing.reading import ReadingSearch
+from graphroute.parsing.reading_costs import UNDATED
+from graphroute.parsing.reading_question import Asked, Question
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, find_words, relation_cue
 from graphroute.parsing.scope import find_modifiers, find_negations, find_quotes
 from graphroute.parsing.tokens import Token, claim, tokenize
