@@ -186,7 +186,7 @@ END_SOURCE: Final = Query(
     "end_source",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:Source {{key: row.key}}) USING INDEX n:Source(key)
+  MATCH (n:Source {{key: row.key}}) USING INDEX SEEK n:Source(key)
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
 )
@@ -194,7 +194,7 @@ END_PASSAGE: Final = Query(
     "end_passage",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:Passage {{key: row.key}}) USING INDEX n:Passage(key)
+  MATCH (n:Passage {{key: row.key}}) USING INDEX SEEK n:Passage(key)
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
 )
@@ -202,7 +202,7 @@ END_ENTITY_RECORD: Final = Query(
     "end_entity_record",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:EntityRecord {{id: row.id}}) USING INDEX n:EntityRecord(id)
+  MATCH (n:EntityRecord {{id: row.id}}) USING INDEX SEEK n:EntityRecord(id)
   WHERE n.born = row.born
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
@@ -211,7 +211,7 @@ END_ENTITY_TYPE: Final = Query(
     "end_entity_type",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:EntityType {{entity: row.entity}}) USING INDEX n:EntityType(entity)
+  MATCH (n:EntityType {{entity: row.entity}}) USING INDEX SEEK n:EntityType(entity)
   WHERE n.type = row.type AND n.basis = row.basis AND n.scope = row.scope AND n.born = row.born
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
@@ -220,7 +220,7 @@ END_ENTITY_SCOPE: Final = Query(
     "end_entity_scope",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:EntityScope {{entity: row.entity}}) USING INDEX n:EntityScope(entity)
+  MATCH (n:EntityScope {{entity: row.entity}}) USING INDEX SEEK n:EntityScope(entity)
   WHERE n.scope = row.scope AND n.via = row.via AND n.born = row.born
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
@@ -229,7 +229,7 @@ END_ENTITY_SOURCE: Final = Query(
     "end_entity_source",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:EntitySource {{entity: row.entity}}) USING INDEX n:EntitySource(entity)
+  MATCH (n:EntitySource {{entity: row.entity}}) USING INDEX SEEK n:EntitySource(entity)
   WHERE n.key = row.key
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
@@ -238,7 +238,7 @@ END_NAME: Final = Query(
     "end_name",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:Name {{entity: row.entity}}) USING INDEX n:Name(entity)
+  MATCH (n:Name {{entity: row.entity}}) USING INDEX SEEK n:Name(entity)
   WHERE n.key = row.key
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
@@ -247,7 +247,7 @@ END_ALIAS: Final = Query(
     "end_alias",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:Alias {{lookup: row.lookup}}) USING INDEX n:Alias(lookup)
+  MATCH (n:Alias {{lookup: row.lookup}}) USING INDEX SEEK n:Alias(lookup)
   WHERE n.key = row.key AND n.entity = row.entity AND n.via = row.via AND n.basis = row.basis AND n.scope = row.scope
     AND n.born = row.born
   SET n.died = row.died, n:Ended
@@ -257,7 +257,7 @@ END_ATTRIBUTE: Final = Query(
     "end_attribute",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:Attribute {{entity: row.entity}}) USING INDEX n:Attribute(entity)
+  MATCH (n:Attribute {{entity: row.entity}}) USING INDEX SEEK n:Attribute(entity)
   WHERE n.row = row.row
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
@@ -266,7 +266,7 @@ END_ASSERTION: Final = Query(
     "end_assertion",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:Assertion {{key: row.key}}) USING INDEX n:Assertion(key)
+  MATCH (n:Assertion {{key: row.key}}) USING INDEX SEEK n:Assertion(key)
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
 )
@@ -274,7 +274,7 @@ END_SUPPORT: Final = Query(
     "end_support",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (n:Support {{assertion_id: row.assertion_id}}) USING INDEX n:Support(assertion_id)
+  MATCH (n:Support {{assertion_id: row.assertion_id}}) USING INDEX SEEK n:Support(assertion_id)
   WHERE n.key = row.key
   SET n.died = row.died, n:Ended
 }}{_DONE}""",
@@ -283,7 +283,7 @@ END_FACT: Final = Query(
     "end_fact",
     f"""{_GUARD}CALL () {{
   UNWIND $p.rows AS row
-  MATCH (s:Entity {{id: row.subject}})-[r]->(o:Entity {{id: row.object}}) USING INDEX s:Entity(id) USING INDEX o:Entity(id)
+  MATCH (s:Entity {{id: row.subject}})-[r]->(o:Entity {{id: row.object}}) USING INDEX SEEK s:Entity(id) USING INDEX SEEK o:Entity(id)
   WHERE r.fact = row.fact AND r.scope = row.scope AND r.born = row.born AND r.died <> row.died
   SET r.died = row.died
   CREATE (n:EndedFact) SET n = row
@@ -295,25 +295,25 @@ END_FACT: Final = Query(
 FORGET_SNAPSHOTS: Final = Query(
     "forget_snapshots",
     f"""{_LEASED}CALL () {{
-  MATCH (n:Snapshot) USING INDEX n:Snapshot(sequence) WHERE n.sequence < $p.oldest
+  MATCH (n:Snapshot) USING INDEX SEEK n:Snapshot(sequence) WHERE n.sequence < $p.oldest
   DELETE n
 }}
 CALL () {{
   MATCH (d:ScopeDigest) WHERE d.sequence <= $p.oldest
   WITH d.scope AS scope, max(d.sequence) AS newest
-  MATCH (n:ScopeDigest {{scope: scope}}) USING INDEX n:ScopeDigest(scope) WHERE n.sequence < newest
+  MATCH (n:ScopeDigest {{scope: scope}}) USING INDEX SEEK n:ScopeDigest(scope) WHERE n.sequence < newest
   DELETE n
 }}
-RETURN EXISTS {{ MATCH (f:EndedFact) USING INDEX f:EndedFact(died) WHERE f.died <= $p.oldest }}
-  OR EXISTS {{ MATCH (e:Ended) USING INDEX e:Ended(died) WHERE e.died <= $p.oldest }}""",
+RETURN EXISTS {{ MATCH (f:EndedFact) USING INDEX SEEK f:EndedFact(died) WHERE f.died <= $p.oldest }}
+  OR EXISTS {{ MATCH (e:Ended) USING INDEX SEEK e:Ended(died) WHERE e.died <= $p.oldest }}""",
 )
 """Also drops the digests that only those snapshots had; whether there is more to forget."""
 FORGET_FACTS: Final = Query(
     "forget_facts",
     f"""{_LEASED}CALL () {{
-  MATCH (n:EndedFact) USING INDEX n:EndedFact(died) WHERE n.died <= $p.oldest
+  MATCH (n:EndedFact) USING INDEX SEEK n:EndedFact(died) WHERE n.died <= $p.oldest
   WITH n LIMIT $p.limit
-  OPTIONAL MATCH (s:Entity {{id: n.subject}})-[r]->(o:Entity {{id: n.object}}) USING INDEX s:Entity(id) USING INDEX o:Entity(id)
+  OPTIONAL MATCH (s:Entity {{id: n.subject}})-[r]->(o:Entity {{id: n.object}}) USING INDEX SEEK s:Entity(id) USING INDEX SEEK o:Entity(id)
   WHERE r.fact = n.fact AND r.scope = n.scope AND r.born = n.born
   WITH collect(r) AS facts, collect(DISTINCT n) AS marks
   FOREACH (r IN facts | DELETE r)
@@ -325,7 +325,7 @@ RETURN size""",
 FORGET_ROWS: Final = Query(
     "forget_rows",
     f"""{_LEASED}CALL () {{
-  MATCH (n:Ended) USING INDEX n:Ended(died) WHERE n.died <= $p.oldest
+  MATCH (n:Ended) USING INDEX SEEK n:Ended(died) WHERE n.died <= $p.oldest
   WITH n LIMIT $p.limit
   WITH collect(n) AS gone, collect(DISTINCT CASE WHEN n:EntityScope THEN n.entity END) AS entities,
     collect(CASE WHEN n:Passage THEN n.key END) AS passages
@@ -333,14 +333,14 @@ FORGET_ROWS: Final = Query(
   WITH size(gone) AS size, entities, passages
   CALL (entities) {{
     UNWIND entities AS id
-    MATCH (e:Entity {{id: id}}) USING INDEX e:Entity(id)
+    MATCH (e:Entity {{id: id}}) USING INDEX SEEK e:Entity(id)
     WHERE NOT EXISTS {{ (e)--() }}
-      AND NOT EXISTS {{ MATCH (x:EntityScope {{entity: id}}) USING INDEX x:EntityScope(entity) }}
+      AND NOT EXISTS {{ MATCH (x:EntityScope {{entity: id}}) USING INDEX SEEK x:EntityScope(entity) }}
     DELETE e
   }}
   CALL (passages) {{
     UNWIND passages AS key
-    MATCH (v:Vector {{passage: key}}) USING INDEX v:Vector(passage)
+    MATCH (v:Vector {{passage: key}}) USING INDEX SEEK v:Vector(passage)
     DELETE v
   }}
   RETURN size
@@ -351,7 +351,7 @@ DROP_VECTORS: Final = Query(
     "drop_vectors",
     """CYPHER 5
 UNWIND $p.rows AS row
-MATCH (n:Vector {passage: row.passage}) USING INDEX n:Vector(passage)
+MATCH (n:Vector {passage: row.passage}) USING INDEX SEEK n:Vector(passage)
 WHERE n.identity = row.identity
 DELETE n
 RETURN count(*)""",
