@@ -19,8 +19,8 @@ from graphroute.errors import BackendUnavailableError, DataError, SnapshotError,
 from graphroute.stores.catalog.sqlite import SqliteCatalog
 from graphroute.stores.database import Database
 from graphroute.stores.graph.sqlite import SqliteGraph
+from graphroute.stores.kept import local_part
 from graphroute.stores.schema import FORMAT_VERSION, unpack_terms
-from graphroute.stores.settling import local_part
 from graphroute.stores.writer import SnapshotWriter
 from graphroute.testing.strategies import READERS, World, differing, put_world, random_world, readout, seeded
 from graphroute.text import terms

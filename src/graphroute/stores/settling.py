@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from graphroute.access import scope_form
+from graphroute.stores.kept import local_part, read_ontology
 from graphroute.stores.schema import LIVE
 from graphroute.stores.staging import COLUMNS, KEYS, Members, Row, Staging, digest, member_order, to_json
 from graphroute.text import alias_key
@@ -14,24 +15,6 @@ from graphroute.types.ontology import UNTYPED, Ontology
 from graphroute.types.time import ALWAYS
 
 _STATED, _BY_RECORD, _BY_FACT, _BY_OPEN_FACT, _BY_NOTHING = range(5)
-
-
-def local_part(entity_id: str) -> str:
-    """The id without its prefix: after the first ":", else after the last "/", else all of it."""
-    head, colon, tail = entity_id.partition(":")
-    if colon and head and tail and not tail.startswith("//"):
-        return tail
-    tail = entity_id.rpartition("/")[2]
-    return tail or entity_id
-
-
-def read_ontology(text: str | None) -> Ontology:
-    """The ontology from the JSON that a store keeps; an empty one from None."""
-    if text is None:
-        return Ontology()
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Ontology).validate_json(text)
 
 
 class Labels:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphroute.access import scope_form
 from graphroute.errors import BackendUnavailableError, DataError, UsageError
 from graphroute.stores.database import Database
+from graphroute.stores.kept import dump_ontology
 from graphroute.stores.schema import LIVE, pack_terms
 from graphroute.stores.scope_digests import add_up, write_digests
 from graphroute.stores.settling import Labels, settle_adjacency, settle_entities, settle_sources, settle_supports
@@ -384,9 +385,7 @@ class SnapshotWriter:
     def put_ontology(self, text: str, ontology: Ontology) -> None:
         """Stage the ontology in force: its YAML as the operator reads it, and the ontology itself."""
         staging = self._session()
-        from pydantic import TypeAdapter
-
-        kept = TypeAdapter(Ontology).dump_json(ontology).decode()
+        kept = dump_ontology(ontology)
         staging.ontology_changed |= staging.first_value("SELECT value FROM setting WHERE key = '_ontology'") != kept
         self.put_setting("_ontology_text", text)
         self.put_setting("_ontology", kept)

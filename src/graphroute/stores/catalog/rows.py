@@ -13,7 +13,7 @@ from typing import Any
 
 from graphroute.access import admits, scope_clauses
 from graphroute.errors import SnapshotError
-from graphroute.stores.settling import local_part, read_ontology
+from graphroute.stores.kept import local_part, read_ontology
 from graphroute.types.graph import Attribute, AttributeFilter, Entity, Support
 from graphroute.types.ontology import Ontology
 from graphroute.types.query import Candidate
