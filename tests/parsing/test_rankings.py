@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphroute.parsing.aggregation import find_places
+from graphroute.parsing.rankings import find_places
 from graphroute.types.graph import TopEnds
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from graphroute.parsing.date_grammar import is_dated_word
 from graphroute.parsing.lexing import Lexed, Match, Phrases, Span, is_word_character, lex, word_set
@@ -346,43 +344,6 @@ def find_aggregations(text: str, *, masked: Sequence[Span] = ()) -> tuple[Cue, .
             key=lambda cue: (cue.start, cue.end, cue.kind, cue.value, cue.rule),
         )
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """ "top 3": how many of the first places are asked for, and where that stands."""
-
-    number: int
-    start: int
-    end: int
-
-
-_COUNTED = {
-    **{
-        word: n
-        for n, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], start=2)
-    },
-    **{char: n for n, char in enumerate("一二三四五六七八九十", start=1)},
-    "两": 2,
-}
-_TOP = re.compile(
-    r"\b(?:top|топ)[\s-]*(?P<n>\d{1,3}|two|three|four|five|six|seven|eight|nine|ten)\b(?!\s*%)|"
-    r"(?:排名)?前\s*(?P<h>\d{1,3}|[一二两三四五六七八九十])\s*(?:名|个|位|大|家|款)|"
-    r"\b(?:which|what|the|какие)\s+(?P<w>\d{1,3}|two|three|four|five|six|seven|eight|nine|ten)\s+"
-    r"(?=.*(?:\bmost\b|больше всего|чаще всего|больше всех))",
-    re.IGNORECASE,
-)
-MAX_PLACES = 100
-
-
-def find_places(text: str) -> Places | None:
-    """The "top 3" of a question: English, Russian ("топ-3") or Chinese ("前三名"); None without one, or beyond `MAX_PLACES`."""
-    found = _TOP.search(text)
-    if found is None:
-        return None
-    said = (found["n"] or found["h"] or found["w"]).casefold()
-    number = int(said) if said.isdecimal() else _COUNTED.get(said, 0)
-    return Places(number, found.start(), found.end()) if 1 <= number <= MAX_PLACES else None
 
 
 def _has_topic(lexed: Lexed, index: int) -> bool:

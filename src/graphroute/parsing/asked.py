@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from graphroute.parsing.reading_question import Asked
 from graphroute.parsing.relations import BE_FORMS, DO_FORMS, GENERIC_WORDS, IRREGULAR_PARTICIPLES, WordCue
@@ -51,15 +50,8 @@ IMPERATIVES = frozenset(
         "покажи",
     ]
 )
-_FOREIGN = {
-    "who": "who",
-    "whose": "who",
-    "when": "when",
-    "where": "where",
-    "which": "which",
-    "what": "what",
-    "list": "list",
-}
+_KINDS = frozenset({"who", "whose", "when", "where", "which", "what", "list"})
+"""Question words of more than one English word that say what is asked for."""
 _YES_NO = frozenset(["is", "are", "was", "were", "does", "do", "did", "has", "have", "can", "could"])
 _NOUN_ROLES = frozenset({Role.OBJECT_NOUN, Role.SUBJECT_NOUN})
 _PEOPLE = frozenset({"people", "person", "persons", "individuals", "staff", "human", "humans", "somebody", "someone"})
@@ -88,11 +80,10 @@ def find_asked(
     operation = _operation(aggregations)
     position = _question_word(tokens, words)
     behind: int | None = None
-    foreign = _FOREIGN.get(asking.value) if asking is not None and _whole_cue(asking) else None
-    if foreign is not None and asking is not None:
-        position, behind = _places(tokens, asking)
+    if asking is not None and asking.value in _KINDS and _whole_cue(asking):
+        position, behind = _positions(tokens, asking)
         claim(tokens, asking.start, asking.end, "question")
-        kind = foreign
+        kind = "who" if asking.value == "whose" else asking.value
     elif position is None:
         position = _imperative(tokens)
         kind = "list" if position is not None else "other"
@@ -146,7 +137,7 @@ def _whole_cue(cue: Cue) -> bool:
     )
 
 
-def _places(tokens: Sequence[Token], cue: Cue) -> tuple[int | None, int | None]:
+def _positions(tokens: Sequence[Token], cue: Cue) -> tuple[int | None, int | None]:
     """The first token of a cue and the one behind it."""
     inside = [token.index for token in tokens if cue.start <= token.start < cue.end]
     return (inside[0], inside[-1] + 1) if inside else (None, None)
@@ -173,15 +164,6 @@ def _counted(
         return None
     after = next((token.index for token in tokens if token.start >= extreme.end and token.content), None)
     return next((n for n, word in enumerate(words) if word.first == after and word.is_type and n != target), None)
-
-
-def ranked_by(asked: Asked, words: Sequence[WordCue], after: int) -> Asked:
-    """The slot of "top 3 customers by number of orders", whose number ends at `after`: the noun behind it, counted by the one other noun."""
-    nouns = [n for n, word in enumerate(words) if word.is_type and word.apposition_of is None]
-    target = next((n for n in nouns if words[n].start >= after), None)
-    others = [n for n in nouns if n != target]
-    counted = others[0] if target is not None and len(others) == 1 else None
-    return replace(asked, kind="list", operation=Operation.MOST, target=target, counted=counted, unknown=False)
 
 
 def _operation(aggregations: Sequence[Cue]) -> Operation:

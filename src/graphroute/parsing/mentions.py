@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from graphroute.ontology.lexicon import singular
 from graphroute.parsing.aggregation import find_aggregations
+from graphroute.parsing.lexing import is_han
 from graphroute.parsing.questions import read_question
 from graphroute.parsing.relations import GENERIC_WORDS, phrase_spans
 from graphroute.parsing.scope import find_modifiers
@@ -125,7 +126,7 @@ def find_mentions(
                 view=view,
             ),
         )
-        if sum(_is_han(token.key) for token in tokens) > len(tokens) / 2:
+        if sum(is_han(token.key[0]) for token in tokens) > len(tokens) / 2:
             unresolved = (
                 *unresolved,
                 *_unknown_han(
@@ -386,7 +387,7 @@ def _unknown_han(
     runs: list[list[Token]] = []
     for token in tokens:
         free = (
-            _is_han(token.key)
+            is_han(token.key[0])
             and not token.function
             and token.key not in GENERIC_WORDS
             and not inside((*taken, *spoken, *known), token.start, token.end)
@@ -402,10 +403,6 @@ def _unknown_han(
     if _written(raw, lexical=lexical, catalog=catalog, view=view):
         return ()
     return (Cue(kind=CueKind.UNRESOLVED, value=raw, start=start, end=end, rule="name:unknown", text=raw),)
-
-
-def _is_han(key: str) -> bool:
-    return len(key) == 1 and "\u3400" <= key <= "\u9fff"
 
 
 def _name_runs(

@@ -7,59 +7,38 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from graphroute.parsing.aggregation import Places, find_aggregations, find_places
-from graphroute.parsing.asked import find_asked, ranked_by
+from graphroute.parsing.aggregation import find_aggregations
+from graphroute.parsing.asked import find_asked
 from graphroute.parsing.cleaning import clean
 from graphroute.parsing.dates import find_dates
 from graphroute.parsing.descriptions import find_described
 from graphroute.parsing.events import find_event
 from graphroute.parsing.families import family_of
 from graphroute.parsing.identifiers import find_identifiers
-from graphroute.parsing.lexing import word_set
+from graphroute.parsing.leftovers import Leftovers
 from graphroute.parsing.mentions import find_mentions
 from graphroute.parsing.questions import read_question
+from graphroute.parsing.rankings import claim_counting, find_places, ranked, ranked_by, ranking_cues
 from graphroute.parsing.reading import ReadingSearch
-from graphroute.parsing.reading_costs import UNDATED
-from graphroute.parsing.reading_question import Asked, Question
+from graphroute.parsing.reading_question import Question
 from graphroute.parsing.relations import BE_FORMS, GENERIC_WORDS, WordCue, find_words, relation_cue
 from graphroute.parsing.scope import find_modifiers, find_negations, find_quotes
-from graphroute.parsing.tokens import Token, claim, tokenize
+from graphroute.parsing.tokens import Token, claim, inside, tokenize
 from graphroute.parsing.unknown_verbs import find_unknown_verb
-from graphroute.parsing.vocabulary import FUNCTION_WORDS, Vocabulary, word_stems
+from graphroute.parsing.vocabulary import FUNCTION_WORDS, Vocabulary
 from graphroute.stores.catalog.base import Catalog
 from graphroute.stores.lexical.base import LexicalStore
-from graphroute.text import STOP_WORDS, detect_language
+from graphroute.text import detect_language
 from graphroute.types.ontology import Ontology
-from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode, Mention, Operation, ParsedQuery, Reading
+from graphroute.types.query import Cue, CueKind, DateConstraint, DateMode, Mention, ParsedQuery, Reading
 from graphroute.types.time import Instant
 from graphroute.types.view import View
 
 PROCEDURE_COST = 0.6
 """A "how ..." question is about facts only if a reading explains it this well ("how popular was X")."""
 
-_COMPANY = frozenset(
-    {
-        stem
-        for word in ("company", "firm", "organization", "organisation", "business", "party")
-        for stem in (word, *word_stems(word))
-    }
-    | set(word_set("компания компании организация организации фирма фирмы"))
-)
-"""Nouns for whoever does something."""
-_EMPTY = frozenset(
-    {
-        *("lie", "lies", "lay", "stand", "stands", "situated", "located", "placed", "found", "available", "recorded"),
-        *("existing", "already", "always", "really", "actually", "altogether", "exact", "given", "record", "records"),
-        *word_set("находятся находится расположены расположен имеется имеются всего вообще"),
-        *"吗呢吧啊过着地得把将会能可以请问下上里中内",
-    }
-)
-"""Words that place, stress or ask and restrict nothing."""
-
 _AGENT_BY = re.compile(r"\bby(?=\s+(?:last|this|next|yesterday|today|tomorrow)\b[\w\s]{0,16}['’]s\b)", re.IGNORECASE)
 """The "by" of "touched by last Friday's change" names what did it and is no deadline."""
-_BY_NUMBER = re.compile(r"\bпо\s+(?:числу|количеству)\b|(?:数量|总数|数)(?=最多|排名|前|的|排|$)", re.IGNORECASE)
-""" "By number of" in a ranking."""
 
 
 class Parser:
@@ -81,8 +60,7 @@ class Parser:
         self._date_order = date_order
         self._vocabulary = Vocabulary(ontology)
         self._search = ReadingSearch(ontology, undated=undated)
-        self._no_text = undated is not None
-        self._agents = frozenset(name for name, kind in ontology.types.items() if kind.agent)
+        self._leftovers = Leftovers(ontology, no_text=undated is not None)
         patterns = [pattern for name in sorted(ontology.types) for pattern in ontology.types[name].patterns]
         self._patterns = tuple(dict.fromkeys((*ontology.identifier_patterns, *patterns)))
 
@@ -113,20 +91,16 @@ class Parser:
         mentions = sorted((*found.identifiers, *found.mentions), key=lambda m: m.cue.start)
         places = find_places(text)
         if places is not None:
-            # The number of "top 3" is nobody's name or id.
-            inside = [(places.start, places.end)]
-            mentions = [
-                m for m in mentions if not (_overlaps(m.cue, inside) and len(m.cue.text) <= places.end - places.start)
-            ]
+            mentions = [mention for mention in mentions if not places.covers(mention.cue)]
         strong_spans = [(m.cue.start, m.cue.end) for m in mentions if m.strong]
         if any(date.mode in (DateMode.STARTED, DateMode.ENDED) for date in dates) and strong_spans:
             # A word of a name ("QUICK-Stop") is no verb that ends anything.
             named = [*masked, *((m.cue.start, m.cue.end) for m in found.mentions if m.strong)]
             dates, _ = find_dates(text, instant=instant, order=self._date_order, masked=named, language=language)
-        dates = tuple(d for d in dates if not _overlaps(d.cue, strong_spans))
+        dates = tuple(d for d in dates if not inside(strong_spans, d.cue.start, d.cue.end))
         aggregations = find_aggregations(text, masked=[*strong_spans, *(_date_itself(date.cue) for date in dates)])
         if places is not None:
-            aggregations = _ranking(text, aggregations, places)
+            aggregations = ranking_cues(text, aggregations, places)
         types = {name for mention in mentions if mention.strong for one in mention.candidates for name in one.types}
         totals = [cue for cue in aggregations if cue.text.casefold().removeprefix("the ") == "total"]
         if totals and types & set(self._vocabulary.holders_of("total")):
@@ -195,8 +169,7 @@ class Parser:
             )
             if places is not None:
                 asked = ranked_by(asked, words, places.end)
-                for by in _BY_NUMBER.finditer(text):
-                    claim(tokens, by.start(), by.end(), "aggregation")
+                claim_counting(text, tokens)
             readings = self._search.search(
                 Question(
                     text=text,
@@ -218,11 +191,11 @@ class Parser:
                 )
             )
             if places is not None:
-                readings = _ranked(readings, asked, places)
+                readings = ranked(readings, asked, places)
             if procedure:
                 readings = tuple(reading for reading in readings if reading.cost <= PROCEDURE_COST)
             if readings and not unresolved:
-                unresolved = self._left_over(tokens, dates, readings[0])
+                unresolved = self._leftovers.find(tokens, dates, readings[0])
         moved = next((d for d in dates if d.mode is DateMode.AT and d.interval.start not in (None, instant)), None)
         now = moved.interval.low if moved is not None and not moved.interval.contains(instant) else instant
         query = ParsedQuery(
@@ -253,32 +226,6 @@ class Parser:
         )
         return replace(query, family=family_of(query))
 
-    def _left_over(self, tokens: Sequence[Token], dates: Sequence[DateConstraint], reading: Reading) -> tuple[Cue, ...]:
-        """What no answer may ignore: a date that nothing has, and, where no text could explain it, a word of no meaning."""
-        if UNDATED in reading.reasons:
-            return tuple(replace(date.cue, kind=CueKind.UNRESOLVED, rule="date:nowhere") for date in dates)
-        if not self._no_text:
-            return ()
-        return tuple(
-            Cue(
-                kind=CueKind.UNRESOLVED,
-                value=token.text,
-                start=token.start,
-                end=token.end,
-                rule="word:unknown",
-                text=token.text,
-            )
-            for token in tokens
-            if token.text in reading.unexplained and not token.owner and not self._says_nothing(token, reading)
-        )
-
-    def _says_nothing(self, token: Token, reading: Reading) -> bool:
-        """ "By which company", "which territories lie in": the word adds nothing to what the reading asks."""
-        if token.key in _COMPANY or token.stems[0] in _COMPANY:
-            return all(name in self._agents for name in reading.target_types)
-        stopped = any(token.key in words for words in STOP_WORDS.values())
-        return stopped or token.key in _EMPTY or not any(char.isalnum() for char in token.text)
-
     @staticmethod
     def _own(
         tokens: Sequence[Token],
@@ -298,43 +245,10 @@ class Parser:
             claim(tokens, cue.start, cue.end, "unresolved")
 
 
-def _ranking(text: str, aggregations: Sequence[Cue], places: Places) -> tuple[Cue, ...]:
-    """The cues of "top 3 customers by number of orders": the most, and neither a count nor a grouping of its own."""
-    cue = Cue(
-        kind=CueKind.AGGREGATION,
-        value=Operation.MOST.value,
-        start=places.start,
-        end=places.end,
-        rule="aggregation:top",
-        text=text[places.start : places.end],
-    )
-    rest = (
-        one
-        for one in aggregations
-        if one.value not in (Operation.COUNT.value, "group") and not _overlaps(one, [(places.start, places.end)])
-    )
-    return tuple(sorted((cue, *rest), key=lambda one: (one.start, one.end)))
-
-
-def _ranked(readings: Sequence[Reading], asked: Asked, places: Places) -> tuple[Reading, ...]:
-    """Readings that give that many places; none where the question does not say by the number of what."""
-    if asked.counted is None:
-        return ()
-    return tuple(
-        replace(reading, places=places.number)
-        for reading in readings
-        if reading.operation is Operation.MOST and reading.attribute is None
-    )
-
-
 def _word_cue(word: WordCue, kind: CueKind, value: str) -> Cue:
     return Cue(
         kind=kind, value=value, start=word.start, end=word.end, rule=f"{kind.value}:{word.entry.phrase}", text=word.text
     )
-
-
-def _overlaps(cue: Cue, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(low < cue.end and cue.start < high for low, high in spans)
 
 
 def _date_itself(cue: Cue) -> tuple[int, int]:

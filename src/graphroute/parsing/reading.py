@@ -52,12 +52,10 @@ from graphroute.parsing.reading_question import (
     asked_interval,
     governed_alike,
     hop_count,
-    public,
-    replace_asked,
     signature,
     time_filter,
 )
-from graphroute.parsing.relations import GENERIC_WORDS
+from graphroute.parsing.relations import GENERIC_WORDS, relation_cue
 from graphroute.parsing.tokens import Token, inside
 from graphroute.types.graph import AttributeFilter
 from graphroute.types.ontology import Ontology
@@ -162,7 +160,7 @@ class ReadingSearch:
         readings = []
         operation = question.asked.operation
         goal = Asked(kind="yes_no", operation=operation, start=question.asked.start, end=question.asked.end)
-        for path in self._walker.paths(replace_asked(question, goal), first, alone=True):
+        for path in self._walker.paths(replace(question, asked=goal), first, alone=True):
             if set(path.types_seen[-1]) & set(second.types):
                 reading = self._assemble(question, (first,), (path,))
                 ends = tuple(sorted({i for n in range(len(second.mentions)) for i in second.ids(n)}))
@@ -332,7 +330,7 @@ class ReadingSearch:
                         predicate=step.predicate,
                         direction=step.direction,
                         types=hop_types,
-                        cue=public(question.words[step.cue]) if step.cue is not None else None,
+                        cue=relation_cue(question.words[step.cue]).cue if step.cue is not None else None,
                         filters=tuple(hop_filters.get((number, place), ())),
                         time=self._time(question, step, dates),
                     )

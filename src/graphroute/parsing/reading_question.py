@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from graphroute.parsing.lexing import word_set
 from graphroute.parsing.reading_costs import MAX_HOPS
-from graphroute.parsing.relations import WordCue, relation_cue
+from graphroute.parsing.relations import WordCue
 from graphroute.parsing.tokens import Token
 from graphroute.types.graph import Direction
 from graphroute.types.ontology import RelationKind, RelationType
@@ -130,11 +130,6 @@ def asked_interval(dates: Sequence[DateConstraint]) -> Interval:
     return Interval(None if low == MIN_INSTANT else low, None if high == MAX_INSTANT else high)
 
 
-def replace_asked(question: Question, asked: Asked) -> Question:
-    """The same question with another asked-for slot."""
-    return replace(question, asked=asked)
-
-
 def noun_side(role: Role) -> Direction | None:
     """The direction in which a noun of a relation is reached; None for a verb."""
     if role is Role.OBJECT_NOUN:
@@ -183,11 +178,6 @@ def to_question(question: Question, index: int) -> int:
     """Characters from a word to what asks."""
     word = question.words[index]
     return min(abs(word.start - question.asked.end), abs(question.asked.start - word.end))
-
-
-def public(word: WordCue) -> Cue:
-    """The cue of a relation word as the query shows it."""
-    return relation_cue(word).cue
 
 
 def hop_count(reading: Reading) -> int:
