@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graphroute.config.load import load_routes
-from graphroute.config.model import DeadlinesConfig, StoresConfig
+from graphroute.config.model import StoresConfig
 from graphroute.evaluation.dataset import load_dataset
 from graphroute.evaluation.question_set import load_questions, question_files
 from graphroute.indexing.ingest import ingest
@@ -21,15 +21,12 @@ from graphroute.resources import resource
 from graphroute.stores.database import Database
 from graphroute.stores.neo4j.migrate import migrate
 from graphroute.stores.neo4j.replica import Neo4jReplica
-from graphroute.testing.whole_path import outputs
+from graphroute.testing.whole_path import PATIENT, outputs
 
 REAL = Path(os.environ.get("GRAPHROUTE_REALDATA") or Path(__file__).parents[3] / "shared" / "data")
 ONTOLOGIES = Path(__file__).parents[2] / "evals" / "ontologies"
 LONG = os.environ.get("GRAPHROUTE_ASSURE") == "1"
 SYSTEMS = ("graph_only", "routed_hybrid")
-PATIENT = DeadlinesConfig.model_validate(
-    {"lexical": 60_000, "vector": 60_000, "graph": 60_000, "global": 60_000, "whole": 120_000}
-)
 
 Lease = Callable[..., AbstractContextManager[Any]]
 
@@ -74,7 +71,7 @@ def test_the_evidence_is_the_same(server: Any, tmp_path: Path, monkeypatch: pyte
     compared = 0
     for system in SYSTEMS:
         config = load_routes(resource("evals/systems") / f"{system}.yaml")
-        config = config.model_copy(update={"deadlines": PATIENT})
+        config = config.model_copy(update={"deadlines": PATIENT.deadlines})
         with (
             GraphRoute.open(file, routes=config) as embedded,
             GraphRoute.open(file, routes=config.model_copy(update={"stores": mixed})) as served,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from graphroute.indexing.ontology_inference import attribute_of, infer_ontology
 from graphroute.indexing.profile import DataProfile, FieldProfile, KindProfile, PredicateProfile, TypeProfile
-from graphroute.ontology.lexicon import Frame, is_event, lexicon, participle_base, singular, third_person_base
+from graphroute.ontology.lexicon import is_event, lexicon, participle_base, singular, third_person_base
 from graphroute.ontology.naming import name_parts, type_nouns
 from graphroute.stores.mapped.schema import GraphSchema, LabelShape, PropertyShape, TypeShape
 from graphroute.stores.mapped.values import parse_date
@@ -609,18 +609,13 @@ def _mutual_nouns(relation: RelationType) -> tuple[str, ...]:
     parts = name_parts(relation.name)
     if _ONE_WAY & set(parts):
         return ()
-    frames = _mutual_frames()
+    frames = [one for one in lexicon().frames if one.agents and set(one.agents) == set(one.patients)]
     for part in parts:
         base = participle_base(part) or third_person_base(part) or part
         for frame in frames:
             if base in (verb.split()[0] for verb in frame.verbs) or singular(part) in frame.agents:
                 return frame.agents
     return tuple(dict.fromkeys(noun for part in parts if (noun := singular(part)) in _MUTUAL))
-
-
-def _mutual_frames() -> list[Frame]:
-    frames = {id(frame): frame for frames in lexicon().frames_by_verb.values() for frame in frames}
-    return [frame for frame in frames.values() if frame.agents and set(frame.agents) == set(frame.patients)]
 
 
 def _relation_type(work: _Work, relation: RelationType, mapping: RelationMapping) -> RelationType:

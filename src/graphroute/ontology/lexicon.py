@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 PREPOSITIONS = frozenset(
     [
@@ -168,14 +169,18 @@ class Lexicon:
     verb_forms: Mapping[str, str] = field(repr=False)
 
 
-@lru_cache(maxsize=1)
-def lexicon() -> Lexicon:
-    """The shipped lexicon, read once."""
+def _shipped(name: str) -> Any:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = files("graphroute.ontology").joinpath("lexicon.yaml").read_text(encoding="utf-8")
-    data = yaml.load(text, loader)  # noqa: S506 - both loaders are safe
+    text = files("graphroute.ontology").joinpath(name).read_text(encoding="utf-8")
+    return yaml.load(text, loader)  # noqa: S506 - both loaders are safe
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> Lexicon:
+    """The shipped lexicon, read once."""
+    data = _shipped("lexicon.yaml")
     frames = tuple(Frame(**{key: tuple(words) for key, words in item.items()}) for item in data["frames"])
     synonyms: dict[str, tuple[str, ...]] = {}
     for group in data["nouns"]:
@@ -228,17 +233,12 @@ def lexicon() -> Lexicon:
 
 @lru_cache(maxsize=1)
 def _translations() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = files("graphroute.ontology").joinpath("translations.yaml").read_text(encoding="utf-8")
-    data = yaml.load(text, loader)  # noqa: S506 - both loaders are safe
     return {
         group: {
             word: tuple(form for words in languages for one in words.split(",") for form in _forms(one.strip()))
             for word, languages in entries.items()
         }
-        for group, entries in data.items()
+        for group, entries in _shipped("translations.yaml").items()
     }
 
 

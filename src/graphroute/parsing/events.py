@@ -120,10 +120,9 @@ def _ended(text: str, tokens: Sequence[Token], mentions: Sequence[Mention]) -> I
         before = [m.cue for m in mentions if m.strong and m.cue.end <= token.start]
         if not before or any(sign in text[before[-1].end : token.start] for sign in _COMMAS):
             continue
-        start = max((text.rfind(sign, 0, before[-1].start) + 1 for sign in _COMMAS), default=0)
-        things = [cue.start for cue in before if cue.start >= start]
-        opening = [t.start for t in tokens[:index] if t.key in _OPENING and start <= t.start < before[-1].start]
-        begin = opening[-1] if opening else things[0] if len(things) == 1 else things[-1]
+        thing = before[-1].start
+        comma = max(text.rfind(sign, 0, thing) for sign in _COMMAS)
+        begin = max((t.start for t in tokens[:index] if t.key in _OPENING and comma < t.start < thing), default=thing)
         yield _Clause(begin, tokens[index + len(found[0]) - 1].end, "".join(found[0]), found[1])
 
 

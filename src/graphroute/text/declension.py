@@ -40,6 +40,8 @@ _ENDINGS = (
     ("и", ("а", "я", "ь")),
 )
 """Endings of oblique cases and what the nominative may end in instead, longest first."""
+_LETTERS = tuple(one for one in _ENDINGS if len(one[0]) == 1)
+"""Tried also where a longer ending fits."""
 _SHORTEST = 2
 
 
@@ -49,7 +51,7 @@ def _word(key: str) -> tuple[str, ...]:
         if key.endswith(ending) and len(key) - len(ending) >= _SHORTEST:
             forms.update(dict.fromkeys(key.removesuffix(ending) + other for other in others))
             break
-    for ending, others in _ENDINGS[-8:]:
+    for ending, others in _LETTERS:
         if key.endswith(ending) and len(key) - len(ending) >= _SHORTEST:
             forms.update(dict.fromkeys(key.removesuffix(ending) + other for other in others))
     return tuple(forms)
